@@ -1,0 +1,3 @@
+//! The `totality` command.
+
+fn main() {}

@@ -1,0 +1,248 @@
+//! The boundary between the runtime and whoever embeds it.
+//!
+//! The runtime knows no Redis. Everything outside a script is reached through [`Host`]: the functions that an
+//! embedder registered (`redis.call`, `redis.log`, …) and the periodic [`Host::tick`]. Arguments are *lent*: a
+//! string argument is a slice into the runtime's own store, valid for the call. Results go through [`Reply`],
+//! which is a flat list of operations that the runtime turns into values when the call returns.
+
+use std::sync::atomic::AtomicU32;
+
+/// Number under which a host function was registered with [`crate::SandboxBuilder`]. The host gives it meaning.
+pub type HostFn = u32;
+
+/// The embedder's side of a run.
+pub trait Host {
+    /// A script called the host function `id`. Write the results (or the error value) to `reply`.
+    fn call(&mut self, id: HostFn, args: Args<'_>, reply: &mut Reply) -> Flow;
+
+    /// Called on the script's stack when [`crate::Interrupt::TICK`] is set, at a backward jump, a call, or inside a
+    /// long library loop. A `Stop` ends the run; no code of the script runs after it.
+    fn tick(&mut self) -> Tick {
+        Tick::Continue
+    }
+
+    /// An event of the instrumented mode. Never called when [`crate::RunOptions::instrument`] is off.
+    fn event(&mut self, _event: crate::instrument::Event<'_>) -> Tick {
+        Tick::Continue
+    }
+}
+
+/// How a host call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The values in the reply are the call's results.
+    Return,
+    /// The last value in the reply is raised as an error value, as `error(value, 0)` would.
+    Raise,
+    /// The run ends here; nothing in the script can catch it.
+    Stop,
+}
+
+/// Answer of [`Host::tick`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tick {
+    /// Go on.
+    Continue,
+    /// End the run; nothing in the script can catch it.
+    Stop,
+}
+
+/// The arguments of one host call.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    pub(crate) view: crate::view::View<'a>,
+    pub(crate) values: &'a [crate::value::Value],
+    pub(crate) site: Option<&'a AtomicU32>,
+    pub(crate) at: crate::view::Where<'a>,
+}
+
+impl<'a> Args<'a> {
+    /// Number of arguments.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// True when the function was called without arguments.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Argument `i`, counted from 0. `None` past the end (Lua's "no value").
+    pub fn get(&self, i: usize) -> Option<ValueRef<'a>> {
+        self.values.get(i).map(|v| self.view.value(*v))
+    }
+
+    /// A cell that belongs to the constant string given as argument 0 at this call site, zero at first. The host may
+    /// keep there what it found for the name (`redis.call('GET', …)`: the command's number + 1), so that the look-up
+    /// is done once per compiled script. `None` when argument 0 is computed.
+    pub fn site_cache(&self) -> Option<&'a AtomicU32> {
+        self.site
+    }
+
+    /// Name of the chunk and line of the Lua function that called the host, if there is one.
+    pub fn position(&self) -> Option<(&'a str, u32)> {
+        self.at.position()
+    }
+}
+
+/// A value of the script, lent.
+#[derive(Clone, Copy)]
+pub enum ValueRef<'a> {
+    /// `nil`
+    Nil,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number
+    Number(f64),
+    /// A string's bytes
+    Str(&'a [u8]),
+    /// A table
+    Table(TableRef<'a>),
+    /// A function; kept past the call only by hosts that load libraries (see [`crate::Vm::pin`])
+    Function(crate::value::FuncRef),
+    /// Anything else, with Lua's name of its type (`thread`, `userdata`)
+    Other(&'static str),
+}
+
+impl<'a> ValueRef<'a> {
+    /// Lua's name of the type: `nil`, `boolean`, `number`, `string`, `table`, `function`, …
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            ValueRef::Nil => "nil",
+            ValueRef::Bool(_) => "boolean",
+            ValueRef::Number(_) => "number",
+            ValueRef::Str(_) => "string",
+            ValueRef::Table(_) => "table",
+            ValueRef::Function(_) => "function",
+            ValueRef::Other(name) => name,
+        }
+    }
+}
+
+/// A table of the script, lent. All access is raw: metamethods do not run.
+#[derive(Clone, Copy)]
+pub struct TableRef<'a> {
+    pub(crate) view: crate::view::View<'a>,
+    pub(crate) table: crate::value::TableId,
+}
+
+impl<'a> TableRef<'a> {
+    /// `rawget(t, i)`
+    pub fn index(&self, i: i64) -> ValueRef<'a> {
+        self.view.table_index(self.table, i)
+    }
+
+    /// `rawget(t, name)`
+    pub fn field(&self, name: &[u8]) -> ValueRef<'a> {
+        self.view.table_field(self.table, name)
+    }
+
+    /// `#t`, raw
+    pub fn len(&self) -> usize {
+        self.view.table_len(self.table)
+    }
+
+    /// True when `#t` is 0
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pair after position `cursor` in the order of `next` (0 starts), with the cursor to go on from.
+    pub fn next(&self, cursor: usize) -> Option<(usize, ValueRef<'a>, ValueRef<'a>)> {
+        self.view.table_next(self.table, cursor)
+    }
+
+    /// An identity for detecting a table that holds itself.
+    pub fn id(&self) -> u64 {
+        self.table.to_u64()
+    }
+}
+
+/// Results of a host call, as a flat list of operations: no tree is built and nothing is interned until the call
+/// returns. A table is opened with [`Reply::table`], filled, and closed with [`Reply::end`]. Inside a table a plain
+/// value is appended at the next array index; a value after [`Reply::key`] goes under that name.
+#[derive(Default)]
+pub struct Reply {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    Nil,
+    Bool(bool),
+    Number(f64),
+    /// Range of `bytes`
+    Str(u32, u32),
+    /// Range of `bytes`; names the next value
+    Key(u32, u32),
+    /// Expected array items and named fields, both only hints
+    Table(u32, u32),
+    End,
+    /// Argument `i` of the call itself, returned as it is
+    Arg(u32),
+}
+
+impl Reply {
+    /// Appends `nil`.
+    #[inline]
+    pub fn nil(&mut self) {
+        self.ops.push(Op::Nil);
+    }
+    /// Appends a boolean.
+    #[inline]
+    pub fn bool(&mut self, b: bool) {
+        self.ops.push(Op::Bool(b));
+    }
+    /// Appends a number.
+    #[inline]
+    pub fn number(&mut self, n: f64) {
+        self.ops.push(Op::Number(n));
+    }
+    /// Appends a string.
+    #[inline]
+    pub fn str(&mut self, s: &[u8]) {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(s);
+        self.ops.push(Op::Str(start, self.bytes.len() as u32));
+    }
+    /// Appends a string that `write` produces in place.
+    #[inline]
+    pub fn str_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.bytes.len() as u32;
+        write(&mut self.bytes);
+        self.ops.push(Op::Str(start, self.bytes.len() as u32));
+    }
+    /// Names the next value appended inside the open table.
+    #[inline]
+    pub fn key(&mut self, name: &[u8]) {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(name);
+        self.ops.push(Op::Key(start, self.bytes.len() as u32));
+    }
+    /// Opens a table; `array` and `named` are hints of how many items and fields follow.
+    #[inline]
+    pub fn table(&mut self, array: usize, named: usize) {
+        self.ops.push(Op::Table(array.min(u32::MAX as usize) as u32, named.min(u32::MAX as usize) as u32));
+    }
+    /// Closes the open table.
+    #[inline]
+    pub fn end(&mut self) {
+        self.ops.push(Op::End);
+    }
+    /// Appends argument `i` of this very call, unchanged (identity of tables kept).
+    #[inline]
+    pub fn arg(&mut self, i: usize) {
+        self.ops.push(Op::Arg(i as u32));
+    }
+    /// Forgets what was written, for an error that replaces a half-written result.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.ops.clear();
+        self.bytes.clear();
+    }
+    /// Bytes held at the moment, for limits.
+    pub fn size(&self) -> usize {
+        self.bytes.len() + self.ops.len() * size_of::<Op>()
+    }
+}

@@ -1,0 +1,3 @@
+//! Developer tasks: `cargo xtask test`, `cargo xtask bench`.
+
+fn main() {}
