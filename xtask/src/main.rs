@@ -1,3 +1,63 @@
-//! Developer tasks: `cargo xtask test`, `cargo xtask bench`.
+//! Developer tasks. `cargo xtask test` checks everything, `cargo xtask bench` compares CPU per call with
+//! `redis-server`, `cargo xtask gen` rewrites the generated parts of documents.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod needs;
+mod run;
+mod test;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask test               format, clippy, all tests, transcripts, client smoke tests; counts on the last line
+cargo xtask bench [ROW…]       server CPU per call beside redis-server in one run, as ratios
+cargo xtask bench lua [ROW…]   the Lua runtime beside lua5.1 and redis-server, as ratios
+cargo xtask oracle [SECONDS]   random commands against redis-server until a difference or the end of time
+cargo xtask gen [--check]      rewrite (or check) the generated parts of COMPAT.md
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let rest: Vec<&str> = args.iter().skip(1).map(String::as_str).collect();
+    let done = match args.first().map(String::as_str) {
+        Some("test") => test::all(),
+        Some("bench") => bench(&rest),
+        Some("oracle") => oracle(&rest),
+        Some("gen") => run::step(
+            "gen",
+            &run::cargo(&["run", "-q", "-p", "totality-testkit", "--bin", "totality-gen", "--"]).with(&rest),
+        ),
+        _ => {
+            print!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Builds the server as users get it, then measures. The tool itself is built for speed too: it loads the servers.
+fn bench(args: &[&str]) -> Result<(), String> {
+    needs::debian();
+    run::step(
+        "build",
+        &run::cargo(&["build", "--release", "-p", "totality-cli", "-p", "totality-testkit", "--bins"]),
+    )?;
+    let bin = run::target().join("release");
+    let program = bin.join("totality-bench").to_string_lossy().into_owned();
+    let server = bin.join("totality").to_string_lossy().into_owned();
+    run::step("bench", &run::Job::new(&program, args).env("TOTALITY_BIN", &server))
+}
+
+fn oracle(args: &[&str]) -> Result<(), String> {
+    needs::debian();
+    run::step("build", &run::cargo(&["build", "--workspace", "--bins"]))?;
+    let job = run::cargo(&["test", "-p", "totality-testkit", "--test", "oracle", "--", "--nocapture"]);
+    run::step("oracle", &job.env("TOTALITY_ORACLE_SECONDS", args.first().unwrap_or(&"300")))
+}
