@@ -1,1 +1,6 @@
 //! See README.md.
+#![forbid(unsafe_code)]
+
+pub mod numfmt;
+pub mod numparse;
+pub mod pattern;

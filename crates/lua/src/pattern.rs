@@ -1,0 +1,850 @@
+//! Lua 5.1's patterns: the matcher behind `find`, `match`, `gmatch` and `gsub`.
+//!
+//! The original recurses once per pattern item; a long pattern overruns its stack. Here the choices still open are
+//! kept in a list, so depth costs heap only and is bounded. That makes a match *resumable* too: after a given amount
+//! of work [`Matcher::run`] answers [`Outcome::Pause`], and the caller, who holds no borrow of the strings meanwhile,
+//! looks at its stop flag and calls again.
+//!
+//! Errors in a pattern are found only when matching arrives there, as in the original: `find('b', 'a[')` fails to
+//! match and raises nothing.
+
+/// Most captures of a pattern.
+pub const MAX_CAPTURES: usize = 32;
+
+/// Most choices kept open at once. The original would have overrun a stack of 8 MB long before.
+const MAX_FRAMES: usize = 200_000;
+
+/// Length of a capture that was opened but not closed.
+const UNFINISHED: isize = -1;
+/// Length of a position capture.
+const POSITION: isize = -2;
+
+const ESC: u8 = b'%';
+
+/// Message of an error in a pattern, without position.
+pub type PatternError = &'static str;
+
+/// How a piece of matching ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The pattern matches from the start position up to this offset.
+    Match(usize),
+    /// It does not match there.
+    Fail,
+    /// The fuel is used up; call [`Matcher::run`] again to go on.
+    Pause,
+}
+
+/// What a capture holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Captured {
+    /// Bytes from the first offset up to the second
+    Range(usize, usize),
+    /// A position capture, counted from 1
+    Position(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Capture {
+    start: usize,
+    len: isize,
+}
+
+/// A choice to come back to when what follows fails.
+#[derive(Debug, Clone, Copy)]
+enum Frame {
+    /// `*`, `+`: fewer repetitions; `n` are left from `s` on, what follows is at `p`
+    Greedy { s: usize, n: usize, p: usize },
+    /// `-`: one repetition more of the item `p..ep`, which ended at `s`
+    Lazy { s: usize, p: usize, ep: usize },
+    /// `?`: without the item
+    Optional { s: usize, p: usize },
+    /// `(`: forget the capture opened last
+    Opened,
+    /// `)`: open that capture again
+    Closed { level: usize },
+}
+
+/// Where to go on.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    /// Match the pattern from `p` at `s`
+    Forward { s: usize, p: usize },
+    /// Count repetitions: `n` so far from `s` on, of the item `p..ep`
+    Expand { s: usize, n: usize, p: usize, ep: usize },
+    /// Inside `%b`: at `s` with `open` brackets to close, the pattern is at `p`
+    Balance { s: usize, open: usize, p: usize },
+    /// Take back the last choice
+    Backtrack,
+}
+
+/// What one item of a pattern matches, decoded once for a row of characters.
+#[derive(Clone, Copy)]
+enum Single {
+    Any,
+    Byte(u8),
+    /// A class letter
+    Class(u8),
+    /// A set, from its `[` to its `]`
+    Set {
+        p: usize,
+        end: usize,
+    },
+}
+
+/// One match of a pattern: captures, open choices, and where it stands. Reused from one start position to the next.
+pub struct Matcher {
+    level: usize,
+    captures: [Capture; MAX_CAPTURES],
+    frames: Vec<Frame>,
+    state: State,
+    /// Steps until the next [`Outcome::Pause`].
+    pub fuel: u32,
+}
+
+impl Default for Matcher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[inline]
+fn at(bytes: &[u8], i: usize) -> u8 {
+    bytes.get(i).copied().unwrap_or(0)
+}
+
+/// The part of a pattern that counts: patterns are C strings and end at a zero byte.
+pub fn effective(pattern: &[u8]) -> &[u8] {
+    match memchr::memchr(0, pattern) {
+        Some(end) => &pattern[..end],
+        None => pattern,
+    }
+}
+
+/// True when a pattern (up to its first zero byte) has no special character, so that `find` looks for it as plain
+/// text.
+pub fn is_plain(pattern: &[u8]) -> bool {
+    !effective(pattern)
+        .iter()
+        .any(|b| matches!(b, b'^' | b'$' | b'*' | b'+' | b'?' | b'.' | b'(' | b'[' | b'%' | b'-'))
+}
+
+impl Matcher {
+    /// A matcher without fuel; set [`Matcher::fuel`] before running.
+    pub fn new() -> Self {
+        Matcher {
+            level: 0,
+            captures: [Capture { start: 0, len: UNFINISHED }; MAX_CAPTURES],
+            frames: Vec::new(),
+            state: State::Backtrack,
+            fuel: 0,
+        }
+    }
+
+    /// Begins a match of the pattern from offset `p` at offset `s` of the subject.
+    #[inline]
+    pub fn start(&mut self, s: usize, p: usize) {
+        self.level = 0;
+        self.frames.clear();
+        self.state = State::Forward { s, p };
+    }
+
+    /// Number of captures of a successful match, finished or not.
+    pub fn captures(&self) -> usize {
+        self.level
+    }
+
+    /// Bytes held by the open choices, for limits.
+    pub fn heap_bytes(&self) -> usize {
+        self.frames.capacity() * size_of::<Frame>()
+    }
+
+    /// Capture `i` (from 0) of a match that covers `whole`. Without captures, number 0 is the whole match.
+    ///
+    /// # Errors
+    /// `invalid capture index` and `unfinished capture`.
+    pub fn capture(&self, i: usize, whole: (usize, usize)) -> Result<Captured, PatternError> {
+        if i >= self.level {
+            return if i == 0 { Ok(Captured::Range(whole.0, whole.1)) } else { Err("invalid capture index") };
+        }
+        let c = self.captures[i];
+        match c.len {
+            UNFINISHED => Err("unfinished capture"),
+            POSITION => Ok(Captured::Position(c.start + 1)),
+            len => Ok(Captured::Range(c.start, c.start + len as usize)),
+        }
+    }
+
+    /// Goes on with the match begun by [`Matcher::start`]. Subject and pattern (an [`effective`] one) are the same in
+    /// every call of one match.
+    ///
+    /// # Errors
+    /// A malformed pattern, or one with too many open choices.
+    pub fn run(&mut self, src: &[u8], pat: &[u8]) -> Result<Outcome, PatternError> {
+        loop {
+            let next = match self.state {
+                State::Forward { s, p } => self.forward(src, pat, s, p)?,
+                State::Expand { s, n, p, ep } => self.expand(src, pat, s, n, p, ep)?,
+                State::Balance { s, open, p } => self.balance(src, pat, s, open, p),
+                State::Backtrack => self.backtrack(src, pat),
+            };
+            match next {
+                Step::Go => {}
+                Step::Done(outcome) => return Ok(outcome),
+            }
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, frame: Frame) -> Result<(), PatternError> {
+        if self.frames.len() >= MAX_FRAMES {
+            return Err("pattern too complex");
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Uses up fuel; false when there was none left.
+    #[inline]
+    fn burn(&mut self, steps: u32) -> bool {
+        if self.fuel == 0 {
+            return false;
+        }
+        self.fuel = self.fuel.saturating_sub(steps);
+        true
+    }
+
+    fn forward(&mut self, src: &[u8], pat: &[u8], mut s: usize, mut p: usize) -> Result<Step, PatternError> {
+        loop {
+            if !self.burn(1) {
+                self.state = State::Forward { s, p };
+                return Ok(Step::Done(Outcome::Pause));
+            }
+            if p >= pat.len() {
+                return Ok(Step::Done(Outcome::Match(s)));
+            }
+            match pat[p] {
+                b'(' => {
+                    let position = at(pat, p + 1) == b')';
+                    self.open_capture(s, if position { POSITION } else { UNFINISHED })?;
+                    p += if position { 2 } else { 1 };
+                    continue;
+                }
+                b')' => {
+                    self.close_capture(s)?;
+                    p += 1;
+                    continue;
+                }
+                b'$' if p + 1 == pat.len() => {
+                    return Ok(if s == src.len() { Step::Done(Outcome::Match(s)) } else { self.fail() });
+                }
+                ESC => match at(pat, p + 1) {
+                    b'b' => return self.begin_balance(src, pat, s, p + 2),
+                    b'f' => match frontier(src, pat, s, p + 2)? {
+                        Some(next) => {
+                            p = next;
+                            continue;
+                        }
+                        None => return Ok(self.fail()),
+                    },
+                    digit @ b'0'..=b'9' => match self.back_reference(src, s, digit)? {
+                        Some(end) => {
+                            s = end;
+                            p += 2;
+                            continue;
+                        }
+                        None => return Ok(self.fail()),
+                    },
+                    _ => {}
+                },
+                _ => {}
+            }
+            let ep = class_end(pat, p)?;
+            match at(pat, ep) {
+                b'?' => {
+                    if matches_one(src, pat, s, p, ep) {
+                        self.push(Frame::Optional { s, p: ep + 1 })?;
+                        s += 1;
+                    }
+                    p = ep + 1;
+                }
+                b'*' => {
+                    self.state = State::Expand { s, n: 0, p, ep };
+                    return Ok(Step::Go);
+                }
+                b'+' => {
+                    if !matches_one(src, pat, s, p, ep) {
+                        return Ok(self.fail());
+                    }
+                    self.state = State::Expand { s: s + 1, n: 0, p, ep };
+                    return Ok(Step::Go);
+                }
+                b'-' => {
+                    self.push(Frame::Lazy { s, p, ep })?;
+                    p = ep + 1;
+                }
+                _ => {
+                    if !matches_one(src, pat, s, p, ep) {
+                        return Ok(self.fail());
+                    }
+                    s += 1;
+                    p = ep;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn fail(&mut self) -> Step {
+        self.state = State::Backtrack;
+        Step::Go
+    }
+
+    fn open_capture(&mut self, s: usize, len: isize) -> Result<(), PatternError> {
+        if self.level >= MAX_CAPTURES {
+            return Err("too many captures");
+        }
+        self.push(Frame::Opened)?;
+        self.captures[self.level] = Capture { start: s, len };
+        self.level += 1;
+        Ok(())
+    }
+
+    fn close_capture(&mut self, s: usize) -> Result<(), PatternError> {
+        let level = (0..self.level).rev().find(|l| self.captures[*l].len == UNFINISHED);
+        let level = level.ok_or("invalid pattern capture")?;
+        self.push(Frame::Closed { level })?;
+        self.captures[level].len = (s - self.captures[level].start) as isize;
+        Ok(())
+    }
+
+    fn back_reference(&mut self, src: &[u8], s: usize, digit: u8) -> Result<Option<usize>, PatternError> {
+        let i = usize::from(digit).wrapping_sub(usize::from(b'1'));
+        if i >= self.level || self.captures[i].len == UNFINISHED {
+            return Err("invalid capture index");
+        }
+        let Capture { start, len } = self.captures[i];
+        if len == POSITION {
+            return Ok(None);
+        }
+        let len = len as usize;
+        self.burn((len / 32).min(u32::MAX as usize) as u32);
+        Ok((src.len() - s >= len && src[start..start + len] == src[s..s + len]).then_some(s + len))
+    }
+
+    /// Counts how often an item matches in a row, then tries what follows with the most repetitions first.
+    fn expand(
+        &mut self,
+        src: &[u8],
+        pat: &[u8],
+        s: usize,
+        mut n: usize,
+        p: usize,
+        ep: usize,
+    ) -> Result<Step, PatternError> {
+        let room = src.len() - s - n;
+        let budget = room.min(self.fuel as usize * 4);
+        let run = count_run(&src[s + n..s + n + budget], pat, single(pat, p, ep));
+        n += run;
+        self.burn((run / 4) as u32 + 1);
+        if run == budget && budget < room {
+            self.fuel = 0;
+            self.state = State::Expand { s, n, p, ep };
+            return Ok(Step::Done(Outcome::Pause));
+        }
+        let rest = ep + 1;
+        if n > 0 {
+            if rest == pat.len() {
+                // Nothing follows, so the longest run is the match.
+                return Ok(Step::Done(Outcome::Match(s + n)));
+            }
+            self.push(Frame::Greedy { s, n, p: rest })?;
+        }
+        self.state = State::Forward { s: s + n, p: rest };
+        Ok(Step::Go)
+    }
+
+    fn begin_balance(&mut self, src: &[u8], pat: &[u8], s: usize, p: usize) -> Result<Step, PatternError> {
+        if p + 1 >= pat.len() {
+            return Err("unbalanced pattern");
+        }
+        // The original reads the zero byte behind the subject here; a zero byte in a pattern ends it, so the two
+        // never match.
+        if s >= src.len() || src[s] != pat[p] {
+            return Ok(self.fail());
+        }
+        self.state = State::Balance { s: s + 1, open: 1, p };
+        Ok(Step::Go)
+    }
+
+    fn balance(&mut self, src: &[u8], pat: &[u8], s: usize, mut open: usize, p: usize) -> Step {
+        let (begin, end) = (pat[p], pat[p + 1]);
+        let budget = (src.len() - s).min(self.fuel as usize);
+        for (i, b) in src[s..s + budget].iter().enumerate() {
+            if *b == end {
+                open -= 1;
+                if open == 0 {
+                    self.burn(i as u32 + 1);
+                    self.state = State::Forward { s: s + i + 1, p: p + 2 };
+                    return Step::Go;
+                }
+            } else if *b == begin {
+                open += 1;
+            }
+        }
+        if s + budget == src.len() {
+            self.burn(budget as u32);
+            return self.fail();
+        }
+        self.fuel = 0;
+        self.state = State::Balance { s: s + budget, open, p };
+        Step::Done(Outcome::Pause)
+    }
+
+    fn backtrack(&mut self, src: &[u8], pat: &[u8]) -> Step {
+        loop {
+            if !self.burn(1) {
+                return Step::Done(Outcome::Pause);
+            }
+            let Some(top) = self.frames.last_mut() else {
+                return Step::Done(Outcome::Fail);
+            };
+            match top {
+                Frame::Greedy { s, n, p } => {
+                    *n -= 1;
+                    let (at_s, at_p, last) = (*s + *n, *p, *n == 0);
+                    if last {
+                        self.frames.pop();
+                    }
+                    self.state = State::Forward { s: at_s, p: at_p };
+                    return Step::Go;
+                }
+                Frame::Lazy { s, p, ep } => {
+                    if matches_one(src, pat, *s, *p, *ep) {
+                        *s += 1;
+                        self.state = State::Forward { s: *s, p: *ep + 1 };
+                        return Step::Go;
+                    }
+                    self.frames.pop();
+                }
+                Frame::Optional { s, p } => {
+                    self.state = State::Forward { s: *s, p: *p };
+                    self.frames.pop();
+                    return Step::Go;
+                }
+                Frame::Opened => {
+                    self.level -= 1;
+                    self.frames.pop();
+                }
+                Frame::Closed { level } => {
+                    self.captures[*level].len = UNFINISHED;
+                    self.frames.pop();
+                }
+            }
+        }
+    }
+}
+
+enum Step {
+    Go,
+    Done(Outcome),
+}
+
+/// Offset behind the single-character item that begins at `p`.
+#[inline]
+fn class_end(pat: &[u8], p: usize) -> Result<usize, PatternError> {
+    match pat[p] {
+        ESC => {
+            if p + 1 >= pat.len() {
+                return Err("malformed pattern (ends with '%')");
+            }
+            Ok(p + 2)
+        }
+        b'[' => set_end(pat, p),
+        _ => Ok(p + 1),
+    }
+}
+
+fn set_end(pat: &[u8], p: usize) -> Result<usize, PatternError> {
+    let mut p = p + 1;
+    if at(pat, p) == b'^' {
+        p += 1;
+    }
+    loop {
+        // The first character is taken before `]` is looked for, so `[]]` is a set.
+        if p >= pat.len() {
+            return Err("malformed pattern (missing ']')");
+        }
+        let c = pat[p];
+        p += 1;
+        if c == ESC && p < pat.len() {
+            p += 1;
+        }
+        if at(pat, p) == b']' {
+            return Ok(p + 1);
+        }
+    }
+}
+
+/// `%f[set]`: the set does not hold the character before and holds the one here, where a zero byte stands for both
+/// ends of the subject. Gives the offset behind the set when it matches.
+fn frontier(src: &[u8], pat: &[u8], s: usize, p: usize) -> Result<Option<usize>, PatternError> {
+    if at(pat, p) != b'[' {
+        return Err("missing '[' after '%f' in pattern");
+    }
+    let ep = set_end(pat, p)?;
+    let before = if s == 0 { 0 } else { src[s - 1] };
+    let here = at(src, s);
+    Ok((!in_set(before, pat, p, ep - 1) && in_set(here, pat, p, ep - 1)).then_some(ep))
+}
+
+#[inline]
+fn single(pat: &[u8], p: usize, ep: usize) -> Single {
+    match pat[p] {
+        b'.' => Single::Any,
+        ESC => Single::Class(pat[p + 1]),
+        b'[' => Single::Set { p, end: ep - 1 },
+        b => Single::Byte(b),
+    }
+}
+
+#[inline]
+fn matches_one(src: &[u8], pat: &[u8], s: usize, p: usize, ep: usize) -> bool {
+    match src.get(s) {
+        Some(c) => match single(pat, p, ep) {
+            Single::Any => true,
+            Single::Byte(b) => b == *c,
+            Single::Class(class) => in_class(*c, class),
+            Single::Set { p, end } => in_set(*c, pat, p, end),
+        },
+        None => false,
+    }
+}
+
+/// How many characters in a row match an item.
+fn count_run(src: &[u8], pat: &[u8], item: Single) -> usize {
+    let run = match item {
+        Single::Any => None,
+        Single::Byte(b) => src.iter().position(|c| *c != b),
+        Single::Class(class) => match class_mask(class) {
+            Some((mask, want)) => src.iter().position(|c| (CLASSES[usize::from(*c)] & mask != 0) != want),
+            None => src.iter().position(|c| *c != class),
+        },
+        Single::Set { p, end } => {
+            // Reading a set costs as much as it is long; for a long run it is cheaper to decode it once.
+            const SHORT: usize = 16;
+            let head = src.len().min(SHORT);
+            match src[..head].iter().position(|c| !in_set(*c, pat, p, end)) {
+                Some(n) => Some(n),
+                None if src.len() == head => None,
+                None => {
+                    let table: [bool; 256] = std::array::from_fn(|c| in_set(c as u8, pat, p, end));
+                    src[head..].iter().position(|c| !table[usize::from(*c)]).map(|n| n + head)
+                }
+            }
+        }
+    };
+    run.unwrap_or(src.len())
+}
+
+/// True when the set between `p` (its `[`) and `end` (its `]`) holds `c`.
+fn in_set(c: u8, pat: &[u8], mut p: usize, end: usize) -> bool {
+    let mut found = true;
+    if pat[p + 1] == b'^' {
+        found = false;
+        p += 1;
+    }
+    loop {
+        p += 1;
+        if p >= end {
+            return !found;
+        }
+        if pat[p] == ESC {
+            p += 1;
+            if in_class(c, at(pat, p)) {
+                return found;
+            }
+        } else if at(pat, p + 1) == b'-' && p + 2 < end {
+            p += 2;
+            if pat[p - 2] <= c && c <= pat[p] {
+                return found;
+            }
+        } else if pat[p] == c {
+            return found;
+        }
+    }
+}
+
+const ALPHA: u16 = 1;
+const CNTRL: u16 = 2;
+const DIGIT: u16 = 4;
+const LOWER: u16 = 8;
+const PUNCT: u16 = 16;
+const SPACE: u16 = 32;
+const UPPER: u16 = 64;
+const HEX: u16 = 128;
+const ZERO: u16 = 256;
+
+/// The C locale's classes of each byte.
+static CLASSES: [u16; 256] = classes();
+
+const fn classes() -> [u16; 256] {
+    let mut table = [0u16; 256];
+    let mut i = 0;
+    while i < 256 {
+        let c = i as u8;
+        let mut m = 0;
+        if c.is_ascii_alphabetic() {
+            m |= ALPHA;
+        }
+        if c.is_ascii_control() {
+            m |= CNTRL;
+        }
+        if c.is_ascii_digit() {
+            m |= DIGIT;
+        }
+        if c.is_ascii_lowercase() {
+            m |= LOWER;
+        }
+        if c.is_ascii_punctuation() {
+            m |= PUNCT;
+        }
+        if c == b' ' || (c >= 9 && c <= 13) {
+            m |= SPACE;
+        }
+        if c.is_ascii_uppercase() {
+            m |= UPPER;
+        }
+        if c.is_ascii_hexdigit() {
+            m |= HEX;
+        }
+        if c == 0 {
+            m |= ZERO;
+        }
+        table[i] = m;
+        i += 1;
+    }
+    table
+}
+
+/// Classes that a letter behind `%` stands for, and whether a character must be in them (a capital letter negates).
+/// `None`: the character itself.
+#[inline]
+fn class_mask(class: u8) -> Option<(u16, bool)> {
+    let mask = match class.to_ascii_lowercase() {
+        b'a' => ALPHA,
+        b'c' => CNTRL,
+        b'd' => DIGIT,
+        b'l' => LOWER,
+        b'p' => PUNCT,
+        b's' => SPACE,
+        b'u' => UPPER,
+        b'w' => ALPHA | DIGIT,
+        b'x' => HEX,
+        b'z' => ZERO,
+        _ => return None,
+    };
+    Some((mask, class.is_ascii_lowercase()))
+}
+
+#[inline]
+fn in_class(c: u8, class: u8) -> bool {
+    match class_mask(class) {
+        Some((mask, want)) => (CLASSES[usize::from(c)] & mask != 0) == want,
+        None => c == class,
+    }
+}
+
+/// A search for the first match, from one start position to the next. Resumable like [`Matcher`].
+pub struct Search {
+    matcher: Matcher,
+    /// Where the current attempt starts
+    start: usize,
+    /// Offset of the pattern behind its `^`
+    begin: usize,
+    anchored: bool,
+    /// A byte that every match begins with
+    first: Option<u8>,
+    running: bool,
+}
+
+/// Answer of [`Search::run`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// The match covers these offsets
+    At(usize, usize),
+    /// There is none
+    Nowhere,
+    /// The fuel is used up; call again
+    Pause,
+}
+
+impl Search {
+    /// A search from offset `from` with an [`effective`] pattern; `anchors` says whether a leading `^` is an anchor
+    /// (for `gmatch` it is not).
+    pub fn new(pat: &[u8], from: usize, anchors: bool) -> Self {
+        let anchored = anchors && pat.first() == Some(&b'^');
+        let begin = usize::from(anchored);
+        Search {
+            matcher: Matcher::new(),
+            start: from,
+            begin,
+            anchored,
+            first: if anchored { None } else { first_byte(pat, begin) },
+            running: false,
+        }
+    }
+
+    /// The captures of the match found last.
+    pub fn matcher(&self) -> &Matcher {
+        &self.matcher
+    }
+
+    /// True when the pattern is bound to the start.
+    pub fn anchored(&self) -> bool {
+        self.anchored
+    }
+
+    /// Moves the search on to another offset.
+    pub fn restart(&mut self, from: usize) {
+        self.start = from;
+        self.running = false;
+    }
+
+    /// Steps allowed before the next pause.
+    pub fn refuel(&mut self, steps: u32) {
+        self.matcher.fuel = steps;
+    }
+
+    /// Fuel that is left.
+    pub fn fuel(&self) -> u32 {
+        self.matcher.fuel
+    }
+
+    /// Looks for the first match at or behind the start position.
+    ///
+    /// # Errors
+    /// Those of [`Matcher::run`].
+    pub fn run(&mut self, src: &[u8], pat: &[u8]) -> Result<Found, PatternError> {
+        loop {
+            if !self.running {
+                if self.start > src.len() || !self.skip(src) {
+                    return Ok(Found::Nowhere);
+                }
+                if self.matcher.fuel == 0 {
+                    return Ok(Found::Pause);
+                }
+                self.matcher.start(self.start, self.begin);
+                self.running = true;
+            }
+            match self.matcher.run(src, pat)? {
+                Outcome::Pause => return Ok(Found::Pause),
+                Outcome::Match(end) => {
+                    self.running = false;
+                    return Ok(Found::At(self.start, end));
+                }
+                Outcome::Fail => {
+                    self.running = false;
+                    if self.anchored || self.start >= src.len() {
+                        return Ok(Found::Nowhere);
+                    }
+                    self.start += 1;
+                }
+            }
+        }
+    }
+
+    /// Matches at the current start only (for `gsub`, which copies the characters between by itself).
+    ///
+    /// # Errors
+    /// Those of [`Matcher::run`].
+    pub fn run_here(&mut self, src: &[u8], pat: &[u8]) -> Result<Outcome, PatternError> {
+        if !self.running {
+            self.matcher.start(self.start, self.begin);
+            self.running = true;
+        }
+        let outcome = self.matcher.run(src, pat)?;
+        if outcome != Outcome::Pause {
+            self.running = false;
+        }
+        Ok(outcome)
+    }
+
+    /// Jumps to the next position where a match can begin; false when there is none. Attempts that would fail at
+    /// their first byte are left out, which never hides an error: those are found behind the first item only. Long
+    /// stretches are taken piece by piece, so that a pause can come in between.
+    fn skip(&mut self, src: &[u8]) -> bool {
+        const PIECE: usize = 64 * 1024;
+        let Some(first) = self.first else { return true };
+        let piece = &src[self.start..src.len().min(self.start + PIECE)];
+        match memchr::memchr(first, piece) {
+            Some(n) => {
+                self.start += n;
+                true
+            }
+            None if self.start + piece.len() == src.len() => false,
+            None => {
+                self.start += piece.len();
+                self.matcher.fuel = 0;
+                true
+            }
+        }
+    }
+}
+
+/// The byte that a pattern's match must begin with, if its first item is one fixed character.
+fn first_byte(pat: &[u8], p: usize) -> Option<u8> {
+    let c = *pat.get(p)?;
+    if matches!(c, b'(' | b')' | b'.' | b'[' | b'%' | b'$' | b'^') {
+        // `^` is an ordinary character here, but rare enough.
+        return None;
+    }
+    match at(pat, p + 1) {
+        b'?' | b'*' | b'-' => None,
+        _ => Some(c),
+    }
+}
+
+/// Offset of `needle` in `haystack` at or behind `from`, looked for in pieces: `Err(next)` asks to be called again
+/// from `next` after a look at the stop flag.
+///
+/// # Errors
+/// The offset to go on from.
+pub fn find_plain(haystack: &[u8], needle: &[u8], from: usize) -> Result<Option<usize>, usize> {
+    const PIECE: usize = 64 * 1024;
+    let Some(rest) = haystack.len().checked_sub(from).filter(|rest| *rest >= needle.len()) else {
+        return Ok(None);
+    };
+    match needle {
+        [] => return Ok(Some(from)),
+        [one] if rest <= PIECE => return Ok(memchr::memchr(*one, &haystack[from..]).map(|n| n + from)),
+        _ => {}
+    }
+    // A piece is at least twice as long as the needle, so the work stays linear.
+    let window = PIECE.max(needle.len().saturating_mul(2)).min(rest);
+    let piece = &haystack[from..from + window];
+    let hit = if window <= 256 { short_find(piece, needle) } else { memchr::memmem::find(piece, needle) };
+    match hit {
+        Some(n) => Ok(Some(from + n)),
+        None if window == rest => Ok(None),
+        None => Err(from + window - needle.len() + 1),
+    }
+}
+
+/// Plain search without set-up cost.
+fn short_find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    let last = haystack.len() - needle.len();
+    let mut from = 0;
+    while from <= last {
+        let n = from + memchr::memchr(needle[0], &haystack[from..=last])?;
+        if haystack[n..n + needle.len()] == *needle {
+            return Some(n);
+        }
+        from = n + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+#[path = "pattern_tests.rs"]
+mod tests;
