@@ -1,1 +1,14 @@
-//! See the crate's README.
+//! Data structures without Redis meaning: what the engine stores its keys and values in, and the codecs of bytes
+//! that persistence and commands share. Safe Rust only.
+#![forbid(unsafe_code)]
+
+pub mod bytes;
+pub mod dict;
+pub mod intset;
+pub mod listpack;
+pub mod num;
+
+pub use bytes::Bytes;
+pub use dict::{Dict, Keyed, Pos};
+pub use intset::IntSet;
+pub use listpack::{Item, Listpack};
