@@ -21,9 +21,15 @@ pub struct Bytes(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    Inline { len: u8, data: [u8; INLINE_MAX] },
+    Inline {
+        len: u8,
+        data: [u8; INLINE_MAX],
+    },
     // `buf.len()` is the capacity; the first `len` bytes are the content.
-    Heap { len: u32, buf: Box<[u8]> },
+    Heap {
+        len: u32,
+        buf: Box<[u8]>,
+    },
     // Contents whose capacity does not fit 32 bits; boxed, since a vector would make the enum larger.
     #[allow(clippy::box_collection)]
     Huge(Box<Vec<u8>>),
