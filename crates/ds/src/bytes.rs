@@ -123,6 +123,32 @@ impl Bytes {
         }
     }
 
+    /// Moves the content to an allocation with room to spare, if it is not in one.
+    pub fn spill(&mut self) {
+        if !self.is_spilled() {
+            let len = self.len();
+            let mut buf = vec![0; len + (len / 8).max(8)];
+            buf[..len].copy_from_slice(self);
+            self.0 = match u32::try_from(len) {
+                Ok(len) => Repr::Heap { len, buf: buf.into_boxed_slice() },
+                Err(_) => {
+                    buf.truncate(len);
+                    Repr::Huge(Box::new(buf))
+                }
+            };
+        }
+    }
+
+    /// True if the content is in an allocation with room to spare, as after an edit.
+    #[inline]
+    pub fn is_spilled(&self) -> bool {
+        match &self.0 {
+            Repr::Inline { .. } => false,
+            Repr::Heap { len, buf } => *len as usize != buf.len(),
+            Repr::Huge(_) => true,
+        }
+    }
+
     /// Makes room for a content of `need` bytes: exactly, or with slack for further appends.
     fn reserve_total(&mut self, need: usize, slack: bool) {
         if need <= self.capacity() {

@@ -1,1 +1,37 @@
-//! See the crate's README.
+//! The whole data server without I/O.
+//!
+//! An [`Engine`] holds the data set, the scripts and the state of every client. It opens no socket and no file, reads
+//! no clock and no randomness: time comes from the [`Clock`] and the seed that its owner hands in, so the same calls
+//! give the same bytes. Three gates keep that true: [`execute`] (every command passes it), [`keyspace::WriteGuard`]
+//! (the only way to a value that changes) and [`propagate::Effects`] (everything that leaves a unit of execution).
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod clock;
+pub mod commands;
+pub mod config;
+pub mod cx;
+pub mod engine;
+pub mod error;
+pub mod execute;
+pub mod frame;
+pub mod keyspace;
+pub mod notify;
+pub mod propagate;
+pub mod reply;
+pub mod spec;
+pub mod state;
+pub mod stats;
+pub mod types;
+pub mod util;
+pub mod value;
+
+pub use client::{ClientId, ClientIo, ConnInfo};
+pub use clock::{Clock, ManualClock};
+pub use config::Config;
+pub use cx::{Cx, Origin};
+pub use engine::{After, Engine, Outgoing, Ticker};
+pub use error::{CmdError, Res};
+pub use frame::Frame;
+pub use reply::{Proto, Reply};
+pub use value::Value;

@@ -4,3 +4,4 @@
 pub mod numfmt;
 pub mod numparse;
 pub mod pattern;
+pub mod reply;

@@ -1,0 +1,229 @@
+//! State of the connected clients.
+
+use crate::commands::Command;
+use crate::reply::Proto;
+
+/// A client. The number is Redis's client id: it grows and is never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClientId {
+    pub(crate) slot: u32,
+    /// Redis's client id.
+    pub id: u64,
+}
+
+/// Where a client comes from.
+#[derive(Debug, Clone, Default)]
+pub struct ConnInfo {
+    /// Its address, `ip:port`, or `path:0` for a unix socket; empty for an embedded session.
+    pub addr: String,
+    /// The address it connected to.
+    pub laddr: String,
+    /// File descriptor, for CLIENT LIST only.
+    pub fd: i64,
+    /// It came by a unix socket.
+    pub unix: bool,
+}
+
+/// What the owner of the connections knows of a client's buffers, for CLIENT LIST and limits. Bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClientIo {
+    /// Bytes waiting in the query buffer.
+    pub qbuf: usize,
+    /// Free bytes of the query buffer.
+    pub qbuf_free: usize,
+    /// Bytes of incomplete arguments.
+    pub argv_mem: usize,
+    /// Bytes in the fixed output buffer.
+    pub obl: usize,
+    /// Blocks in the output list.
+    pub oll: usize,
+    /// Bytes of the output list.
+    pub omem: usize,
+    /// Bytes received so far.
+    pub net_in: u64,
+    /// Bytes sent so far.
+    pub net_out: u64,
+}
+
+/// What CLIENT REPLY chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReplyMode {
+    /// Replies are sent.
+    #[default]
+    On,
+    /// No replies.
+    Off,
+    /// The next command's reply is not sent (SKIP was just answered by nothing).
+    SkipNext,
+}
+
+/// A command that waits for EXEC.
+pub struct Queued {
+    /// The command.
+    pub command: &'static Command,
+    /// Its arguments, the name included.
+    pub argv: Vec<Box<[u8]>>,
+}
+
+/// State between MULTI and EXEC.
+#[derive(Default)]
+pub struct Multi {
+    /// Commands in order.
+    pub queue: Vec<Queued>,
+    /// A command could not be queued: EXEC will refuse.
+    pub abort: bool,
+    /// Bytes of the queued arguments.
+    pub bytes: usize,
+}
+
+/// One client.
+pub struct Client {
+    /// Its id.
+    pub id: ClientId,
+    /// Where it comes from.
+    pub conn: ConnInfo,
+    /// Name by CLIENT SETNAME or HELLO.
+    pub name: Vec<u8>,
+    /// Library name and version by CLIENT SETINFO.
+    pub lib: (Vec<u8>, Vec<u8>),
+    /// Selected database.
+    pub db: usize,
+    /// Protocol version.
+    pub proto: Proto,
+    /// It may run commands.
+    pub authenticated: bool,
+    /// ACL user.
+    pub user: String,
+    /// The open transaction.
+    pub multi: Option<Box<Multi>>,
+    /// CLIENT REPLY.
+    pub reply_mode: ReplyMode,
+    /// Close the connection when its reply is written.
+    pub close: bool,
+    /// Milliseconds since the Unix epoch at which it connected.
+    pub since_ms: i64,
+    /// Milliseconds since the Unix epoch at its last command.
+    pub last_ms: i64,
+    /// Its last command.
+    pub last_command: Option<&'static Command>,
+    /// Commands so far.
+    pub commands: u64,
+    /// CLIENT NO-EVICT.
+    pub no_evict: bool,
+    /// CLIENT NO-TOUCH.
+    pub no_touch: bool,
+    /// It asked for the stream of effects (SYNC).
+    pub replica: bool,
+    /// It asked for MONITOR.
+    pub monitor: bool,
+    /// Database that the effects stream selected last.
+    pub stream_db: Option<usize>,
+    /// Channels, patterns and shard channels that it subscribed to.
+    pub subscriptions: [usize; 3],
+    /// Buffers, told by the owner of the connection.
+    pub io: ClientIo,
+}
+
+impl Client {
+    fn new(id: ClientId, conn: ConnInfo, authenticated: bool, now_ms: i64) -> Self {
+        Client {
+            id,
+            conn,
+            name: Vec::new(),
+            lib: (Vec::new(), Vec::new()),
+            db: 0,
+            proto: Proto::Resp2,
+            authenticated,
+            user: "default".to_owned(),
+            multi: None,
+            reply_mode: ReplyMode::On,
+            close: false,
+            since_ms: now_ms,
+            last_ms: now_ms,
+            last_command: None,
+            commands: 0,
+            no_evict: false,
+            no_touch: false,
+            replica: false,
+            monitor: false,
+            stream_db: None,
+            subscriptions: [0; 3],
+            io: ClientIo::default(),
+        }
+    }
+
+    /// Number of subscriptions of all kinds.
+    pub fn subscribed(&self) -> usize {
+        self.subscriptions.iter().sum()
+    }
+}
+
+/// All clients.
+#[derive(Default)]
+pub struct Clients {
+    slots: Vec<Option<Client>>,
+    free: Vec<u32>,
+    next: u64,
+    count: usize,
+}
+
+impl Clients {
+    /// Adds a client.
+    pub fn add(&mut self, conn: ConnInfo, authenticated: bool, now_ms: i64) -> ClientId {
+        self.next += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            (self.slots.len() - 1) as u32
+        });
+        let id = ClientId { slot, id: self.next };
+        self.slots[slot as usize] = Some(Client::new(id, conn, authenticated, now_ms));
+        self.count += 1;
+        id
+    }
+
+    /// Removes a client.
+    pub fn remove(&mut self, id: ClientId) -> Option<Client> {
+        self.get(id)?;
+        let client = self.slots[id.slot as usize].take();
+        self.free.push(id.slot);
+        self.count -= 1;
+        client
+    }
+
+    /// The client, if it is still connected.
+    #[inline]
+    pub fn get(&self, id: ClientId) -> Option<&Client> {
+        self.slots.get(id.slot as usize)?.as_ref().filter(|c| c.id == id)
+    }
+
+    /// The client, if it is still connected.
+    #[inline]
+    pub fn get_mut(&mut self, id: ClientId) -> Option<&mut Client> {
+        self.slots.get_mut(id.slot as usize)?.as_mut().filter(|c| c.id == id)
+    }
+
+    /// The client with this number.
+    pub fn by_number(&self, number: u64) -> Option<&Client> {
+        self.iter().find(|c| c.id.id == number)
+    }
+
+    /// All clients.
+    pub fn iter(&self) -> impl Iterator<Item = &Client> {
+        self.slots.iter().flatten()
+    }
+
+    /// All clients.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Client> {
+        self.slots.iter_mut().flatten()
+    }
+
+    /// Number of clients.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// True without clients.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}

@@ -1,0 +1,206 @@
+//! The one table of commands.
+//!
+//! A command is one file `commands/<group>/<command>.rs` with its documentation, its `SPEC`, its implementation and its
+//! tests. One word in [`table!`] makes the module, the row and the id. Everything that is known of commands is read
+//! from here: dispatch, COMMAND, ACL, cluster slots, scripts, MULTI, statistics, the linter, the documentation.
+
+use crate::error::{CmdError, Res};
+use crate::spec::{Flags, Spec};
+use std::sync::LazyLock;
+
+macro_rules! table {
+    ($($group:ident { $($command:ident)* })*) => {
+        $(pub mod $group { //! Commands of one group.
+            $(pub mod $command;)*
+        })*
+        /// The commands, containers with their subcommands inside, in the order of their ids.
+        pub static TABLE: &[Spec] = &[$($($group::$command::SPEC,)*)*];
+        const NAMES: &[&str] = &[$($($group::$command::SPEC.name,)*)*];
+        const _: () = { $($($group::$command::SPEC.check();)*)* };
+    };
+}
+
+table! {
+    connection { ping }
+    generic { del expire ttl }
+    string { get incr set }
+    transactions { discard exec multi unwatch watch }
+}
+
+/// A command or subcommand with its number.
+#[derive(Debug)]
+pub struct Command {
+    /// Index into the statistics.
+    pub id: u16,
+    /// What the table says.
+    pub spec: &'static Spec,
+    /// `get`, or `config|get` for a subcommand.
+    pub full_name: String,
+    /// Number of the first subcommand of a container.
+    first_sub: u16,
+}
+
+impl Command {
+    /// Subcommands of a container.
+    pub fn subcommands(&self) -> &'static [Command] {
+        let first = self.first_sub as usize;
+        &all()[first..first + self.spec.subs.len()]
+    }
+}
+
+static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
+    let mut all: Vec<Command> = Vec::new();
+    let mut next = TABLE.len();
+    for (id, spec) in TABLE.iter().enumerate() {
+        all.push(Command { id: id as u16, spec, full_name: spec.name.to_owned(), first_sub: next as u16 });
+        next += spec.subs.len();
+    }
+    for spec in TABLE {
+        for sub in spec.subs {
+            let id = all.len() as u16;
+            all.push(Command {
+                id,
+                spec: sub,
+                full_name: format!("{}|{}", spec.name, sub.name),
+                first_sub: 0,
+            });
+        }
+    }
+    all
+});
+
+/// All commands and subcommands; the index is the id. The first [`TABLE`]`.len()` are the commands themselves.
+#[inline]
+pub fn all() -> &'static [Command] {
+    &ALL
+}
+
+const SLOTS: usize = 2048;
+
+const fn hash(name: &[u8]) -> usize {
+    let mut h: u32 = 0x811c_9dc5;
+    let mut i = 0;
+    while i < name.len() {
+        h = (h ^ (name[i] | 0x20) as u32).wrapping_mul(0x0100_0193);
+        i += 1;
+    }
+    ((h >> 15) ^ h) as usize % SLOTS
+}
+
+/// Open-addressed index of the names, made at compile time; `u16::MAX` is an empty slot.
+static INDEX: [u16; SLOTS] = {
+    let mut index = [u16::MAX; SLOTS];
+    let mut i = 0;
+    while i < NAMES.len() {
+        let mut slot = hash(NAMES[i].as_bytes());
+        while index[slot] != u16::MAX {
+            slot = (slot + 1) % SLOTS;
+        }
+        index[slot] = i as u16;
+        i += 1;
+    }
+    index
+};
+
+/// The command of this name, whatever its case; not a subcommand.
+#[inline]
+pub fn lookup(name: &[u8]) -> Option<&'static Command> {
+    let mut slot = hash(name);
+    loop {
+        let id = INDEX[slot];
+        if id == u16::MAX {
+            return None;
+        }
+        if NAMES[id as usize].as_bytes().eq_ignore_ascii_case(name) {
+            return Some(&all()[id as usize]);
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+}
+
+/// The command that `argv` names, subcommand included, with the right number of arguments.
+#[inline]
+pub fn resolve(argv: &[&[u8]]) -> Res<&'static Command> {
+    let command = resolve_any_arity(argv)?;
+    check_arity(command, argv.len())?;
+    Ok(command)
+}
+
+/// Refuses a wrong number of arguments.
+#[inline]
+pub fn check_arity(command: &'static Command, argc: usize) -> Res {
+    if command.spec.accepts(argc) { Ok(()) } else { Err(CmdError::arity(&command.full_name)) }
+}
+
+/// The command that `argv` names, subcommand included.
+#[inline]
+pub fn resolve_any_arity(argv: &[&[u8]]) -> Res<&'static Command> {
+    let Some(command) = lookup(argv[0]) else { return Err(unknown_command(argv)) };
+    if command.spec.subs.is_empty() || argv.len() < 2 {
+        return Ok(command);
+    }
+    command
+        .subcommands()
+        .iter()
+        .find(|sub| sub.spec.name.as_bytes().eq_ignore_ascii_case(argv[1]))
+        .ok_or_else(|| unknown_subcommand(command, argv[1]))
+}
+
+/// The subcommand of this name, or the container itself for words that Redis does not list as subcommands.
+fn unknown_subcommand(command: &Command, word: &[u8]) -> CmdError {
+    let word = &word[..word.len().min(128)];
+    let mut text = b"ERR unknown subcommand '".to_vec();
+    text.extend_from_slice(word);
+    text.extend_from_slice(format!("'. Try {} HELP.", command.spec.name.to_ascii_uppercase()).as_bytes());
+    CmdError::owned(text)
+}
+
+fn unknown_command(argv: &[&[u8]]) -> CmdError {
+    let mut args = Vec::new();
+    for arg in &argv[1..] {
+        if args.len() >= 128 {
+            break;
+        }
+        let room = 128 - args.len();
+        args.push(b'\'');
+        args.extend_from_slice(&arg[..arg.len().min(room)]);
+        args.extend_from_slice(b"' ");
+    }
+    let mut text = b"ERR unknown command '".to_vec();
+    text.extend_from_slice(&argv[0][..argv[0].len().min(128)]);
+    text.extend_from_slice(b"', with args beginning with: ");
+    text.extend_from_slice(&args);
+    CmdError::owned(text)
+}
+
+/// True for a command that only reads, as EVAL_RO and read-only functions may call.
+pub fn is_read_only(command: &Command) -> bool {
+    !command.spec.flags.intersects(Flags::WRITE.union(Flags::MAY_REPLICATE))
+}
+
+/// Hands a published message to its subscribers.
+pub fn deliver(_sv: &mut crate::state::ServerState, _message: &crate::propagate::Published) {}
+
+/// Forgets what a client that is gone subscribed to.
+pub fn forget_subscriptions(_sv: &mut crate::state::ServerState, _id: crate::client::ClientId) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_found_by_its_name_in_any_case() {
+        for (id, spec) in TABLE.iter().enumerate() {
+            assert_eq!(lookup(spec.name.as_bytes()).unwrap().id as usize, id);
+            assert_eq!(lookup(spec.name.to_ascii_uppercase().as_bytes()).unwrap().id as usize, id);
+        }
+        assert!(lookup(b"no-such-command").is_none());
+        assert!(lookup(b"").is_none());
+    }
+
+    #[test]
+    fn an_unknown_command_is_named_with_its_arguments() {
+        let error = resolve(&[b"foo", b"a", b"b"]).unwrap_err();
+        assert_eq!(error.text(), b"ERR unknown command 'foo', with args beginning with: 'a' 'b' ");
+    }
+}

@@ -1,0 +1,289 @@
+//! The configuration parameters: one table with names, aliases, kinds and ranges, from which CONFIG GET, CONFIG SET,
+//! CONFIG REWRITE, the configuration file and the command line are served.
+
+mod table;
+mod text;
+
+pub use table::{PARAMS, Param};
+
+use crate::notify::Class;
+
+/// Thresholds of the compact encodings.
+#[derive(Debug, Clone, Copy)]
+pub struct Encodings {
+    /// `hash-max-listpack-entries`
+    pub hash_entries: u64,
+    /// `hash-max-listpack-value`, bytes
+    pub hash_value: u64,
+    /// `list-max-listpack-size`: entries, or -1…-5 for 4…64 KB
+    pub list_size: i64,
+    /// `list-compress-depth`
+    pub list_compress: i64,
+    /// `set-max-intset-entries`
+    pub set_intset: u64,
+    /// `set-max-listpack-entries`
+    pub set_entries: u64,
+    /// `set-max-listpack-value`, bytes
+    pub set_value: u64,
+    /// `zset-max-listpack-entries`
+    pub zset_entries: u64,
+    /// `zset-max-listpack-value`, bytes
+    pub zset_value: u64,
+}
+
+impl Default for Encodings {
+    fn default() -> Self {
+        Encodings {
+            hash_entries: 512,
+            hash_value: 64,
+            list_size: -2,
+            list_compress: 0,
+            set_intset: 512,
+            set_entries: 128,
+            set_value: 64,
+            zset_entries: 128,
+            zset_value: 64,
+        }
+    }
+}
+
+/// Limits of a class of clients' output buffers. Bytes and seconds; 0 is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputLimit {
+    /// Past it the client is closed at once.
+    pub hard: u64,
+    /// Past it for `seconds` the client is closed.
+    pub soft: u64,
+    /// How long the soft limit may be passed.
+    pub seconds: u64,
+}
+
+/// What `script-undeclared-keys` chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UndeclaredKeys {
+    /// Redis's behaviour.
+    Allow,
+    /// Allowed, logged and counted.
+    Warn,
+    /// Refused.
+    Deny,
+}
+
+/// The values of all parameters.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)] // each field is the parameter of its name; the table documents them
+pub struct Config {
+    pub port: u64,
+    pub bind: Vec<String>,
+    pub protected_mode: bool,
+    pub unixsocket: String,
+    pub unixsocketperm: u64,
+    pub tcp_backlog: u64,
+    pub tcp_keepalive: u64,
+    pub timeout: u64,
+    pub maxclients: u64,
+    pub databases: u64,
+    pub requirepass: String,
+    pub loglevel: usize,
+    pub logfile: String,
+    pub dir: String,
+    pub hz: u64,
+    pub dynamic_hz: bool,
+    pub daemonize: bool,
+    pub pidfile: String,
+    pub supervised: usize,
+    pub always_show_logo: bool,
+    pub proto_max_bulk_len: u64,
+    pub client_query_buffer_limit: u64,
+    pub client_output_buffer_limit: [OutputLimit; 3],
+    pub maxmemory: u64,
+    pub maxmemory_policy: usize,
+    pub maxmemory_samples: u64,
+    pub maxmemory_clients: i64,
+    pub maxmemory_eviction_tenacity: u64,
+    pub lfu_log_factor: u64,
+    pub lfu_decay_time: u64,
+    pub lazyfree: [bool; 5],
+    pub notify_keyspace_events: Class,
+    pub enc: Encodings,
+    pub slowlog_log_slower_than: i64,
+    pub slowlog_max_len: u64,
+    pub latency_monitor_threshold: u64,
+    pub latency_tracking: bool,
+    pub busy_reply_threshold: i64,
+    pub script_undeclared_keys: usize,
+    pub script_max_memory: u64,
+    pub script_cache_max_entries: u64,
+    pub appendonly: bool,
+    pub appendfsync: usize,
+    pub save: String,
+    pub enable_debug_command: usize,
+    pub enable_module_command: usize,
+    pub enable_protected_configs: usize,
+    pub active_expire: bool,
+    pub active_expire_effort: u64,
+    pub stream_node_max_bytes: u64,
+    pub stream_node_max_entries: u64,
+    pub hll_sparse_max_bytes: u64,
+    pub activerehashing: bool,
+    pub activedefrag: bool,
+    pub rdbcompression: bool,
+    pub rdbchecksum: bool,
+    pub dbfilename: String,
+    pub appendfilename: String,
+    pub appenddirname: String,
+    pub cluster_enabled: bool,
+    pub acllog_max_len: u64,
+    pub tracking_table_max_keys: u64,
+    pub set_proc_title: bool,
+    pub proc_title_template: String,
+    pub locale_collate: String,
+    pub socket_mark_id: u64,
+    pub io_threads: u64,
+    pub jemalloc_bg_thread: bool,
+    pub crash_log_enabled: bool,
+    pub stop_writes_on_bgsave_error: bool,
+    pub repl_diskless_sync: bool,
+    pub repl_diskless_sync_delay: u64,
+    pub repl_backlog_size: u64,
+    pub repl_timeout: u64,
+    pub min_replicas_to_write: u64,
+    pub replica_serve_stale_data: bool,
+    pub replica_read_only: bool,
+    pub lua_enable_deprecated_api: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            port: 6379,
+            bind: vec!["127.0.0.1".to_owned(), "-::1".to_owned()],
+            protected_mode: true,
+            unixsocket: String::new(),
+            unixsocketperm: 0,
+            tcp_backlog: 511,
+            tcp_keepalive: 300,
+            timeout: 0,
+            maxclients: 10000,
+            databases: 16,
+            requirepass: String::new(),
+            loglevel: 2,
+            logfile: String::new(),
+            dir: ".".to_owned(),
+            hz: 10,
+            dynamic_hz: true,
+            daemonize: false,
+            pidfile: String::new(),
+            supervised: 0,
+            always_show_logo: false,
+            proto_max_bulk_len: 512 << 20,
+            client_query_buffer_limit: 1 << 30,
+            client_output_buffer_limit: [
+                OutputLimit { hard: 0, soft: 0, seconds: 0 },
+                OutputLimit { hard: 256 << 20, soft: 64 << 20, seconds: 60 },
+                OutputLimit { hard: 32 << 20, soft: 8 << 20, seconds: 60 },
+            ],
+            maxmemory: 0,
+            maxmemory_policy: 7,
+            maxmemory_samples: 5,
+            maxmemory_clients: 0,
+            maxmemory_eviction_tenacity: 10,
+            lfu_log_factor: 10,
+            lfu_decay_time: 1,
+            lazyfree: [false; 5],
+            notify_keyspace_events: Class::empty(),
+            enc: Encodings::default(),
+            slowlog_log_slower_than: 10000,
+            slowlog_max_len: 128,
+            latency_monitor_threshold: 0,
+            latency_tracking: true,
+            busy_reply_threshold: 5000,
+            script_undeclared_keys: 0,
+            script_max_memory: 1 << 30,
+            script_cache_max_entries: 500,
+            appendonly: false,
+            appendfsync: 1,
+            save: "3600 1 300 100 60 10000".to_owned(),
+            enable_debug_command: 0,
+            enable_module_command: 0,
+            enable_protected_configs: 0,
+            active_expire: true,
+            active_expire_effort: 1,
+            stream_node_max_bytes: 4096,
+            stream_node_max_entries: 100,
+            hll_sparse_max_bytes: 3000,
+            activerehashing: true,
+            activedefrag: false,
+            rdbcompression: true,
+            rdbchecksum: true,
+            dbfilename: "dump.rdb".to_owned(),
+            appendfilename: "appendonly.aof".to_owned(),
+            appenddirname: "appendonlydir".to_owned(),
+            cluster_enabled: false,
+            acllog_max_len: 128,
+            tracking_table_max_keys: 1_000_000,
+            set_proc_title: true,
+            proc_title_template: "{title} {listen-addr} {server-mode}".to_owned(),
+            locale_collate: String::new(),
+            socket_mark_id: 0,
+            io_threads: 1,
+            jemalloc_bg_thread: true,
+            crash_log_enabled: true,
+            stop_writes_on_bgsave_error: true,
+            repl_diskless_sync: true,
+            repl_diskless_sync_delay: 5,
+            repl_backlog_size: 1 << 20,
+            repl_timeout: 60,
+            min_replicas_to_write: 0,
+            replica_serve_stale_data: true,
+            replica_read_only: true,
+            lua_enable_deprecated_api: false,
+        }
+    }
+}
+
+impl Config {
+    /// Names of the `maxmemory-policy` values, by their index in [`Config::maxmemory_policy`].
+    pub const POLICIES: [&'static str; 8] = [
+        "volatile-lru",
+        "volatile-lfu",
+        "volatile-random",
+        "volatile-ttl",
+        "allkeys-lru",
+        "allkeys-lfu",
+        "allkeys-random",
+        "noeviction",
+    ];
+
+    /// The parameter of this name or alias, whatever its case.
+    pub fn param(name: &[u8]) -> Option<&'static Param> {
+        PARAMS.iter().find(|p| {
+            p.name.as_bytes().eq_ignore_ascii_case(name)
+                || p.aliases.iter().any(|a| a.as_bytes().eq_ignore_ascii_case(name))
+        })
+    }
+
+    /// Sets a parameter from the words of a configuration file or the command line.
+    ///
+    /// # Errors
+    /// A text in Redis's words: what is wrong with the value, or `Bad directive or wrong number of arguments`.
+    pub fn set(&mut self, name: &str, args: &[&[u8]]) -> Result<(), String> {
+        let param = Config::param(name.as_bytes())
+            .ok_or_else(|| "Bad directive or wrong number of arguments".to_owned())?;
+        param.set(self, args)
+    }
+
+    /// The value of a parameter as CONFIG GET shows it.
+    pub fn get(&self, name: &str) -> Option<String> {
+        Config::param(name.as_bytes()).map(|p| p.get(self))
+    }
+
+    /// What `script-undeclared-keys` says.
+    pub fn undeclared_keys(&self) -> UndeclaredKeys {
+        match self.script_undeclared_keys {
+            0 => UndeclaredKeys::Allow,
+            1 => UndeclaredKeys::Warn,
+            _ => UndeclaredKeys::Deny,
+        }
+    }
+}

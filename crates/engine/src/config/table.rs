@@ -1,0 +1,320 @@
+//! The table of parameters.
+
+use super::text::{parse_bool, parse_memory};
+use super::{Config, OutputLimit};
+use crate::notify::Class;
+
+/// How a parameter's value is read and shown.
+pub enum Kind {
+    /// `yes` or `no`.
+    Bool(fn(&mut Config) -> &mut bool),
+    /// An integer from `.1` to `.2`.
+    Uint(fn(&mut Config) -> &mut u64, u64, u64),
+    /// A signed integer from `.1` to `.2`.
+    Int(fn(&mut Config) -> &mut i64, i64, i64),
+    /// Bytes with a unit, from `.1` to `.2`.
+    Memory(fn(&mut Config) -> &mut u64, u64, u64),
+    /// Octal permissions.
+    Octal(fn(&mut Config) -> &mut u64),
+    /// One of the words; the field is its index.
+    Enum(fn(&mut Config) -> &mut usize, &'static [&'static str]),
+    /// Any text.
+    Text(fn(&mut Config) -> &mut String),
+    /// Words.
+    Words(fn(&mut Config) -> &mut Vec<String>),
+    /// A grammar of its own.
+    Special(fn(&mut Config, &[&[u8]]) -> Result<(), String>, fn(&Config) -> String),
+}
+
+/// One parameter.
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// False: only the file and the command line set it.
+    pub mutable: bool,
+    /// Its value is a secret or a path that CONFIG SET protects.
+    pub protected: bool,
+    kind: Kind,
+}
+
+const fn fixed(name: &'static str, kind: Kind) -> Param {
+    Param { name, aliases: &[], mutable: false, protected: false, kind }
+}
+
+const fn free(name: &'static str, kind: Kind) -> Param {
+    Param { name, aliases: &[], mutable: true, protected: false, kind }
+}
+
+const fn alias(name: &'static str, aliases: &'static [&'static str], kind: Kind) -> Param {
+    Param { name, aliases, mutable: true, protected: false, kind }
+}
+
+const MAX: u64 = i64::MAX as u64;
+
+macro_rules! field {
+    ($($path:tt)+) => {
+        |c: &mut Config| &mut c.$($path)+
+    };
+}
+
+/// All parameters, in the order in which CONFIG GET shows them.
+pub static PARAMS: &[Param] = &[
+    fixed("port", Kind::Uint(field!(port), 0, 65535)),
+    free("bind", Kind::Words(field!(bind))),
+    free("protected-mode", Kind::Bool(field!(protected_mode))),
+    fixed("unixsocket", Kind::Text(field!(unixsocket))),
+    fixed("unixsocketperm", Kind::Octal(field!(unixsocketperm))),
+    fixed("tcp-backlog", Kind::Uint(field!(tcp_backlog), 0, 0x7fff_ffff)),
+    free("tcp-keepalive", Kind::Uint(field!(tcp_keepalive), 0, 0x7fff_ffff)),
+    free("timeout", Kind::Uint(field!(timeout), 0, 0x7fff_ffff)),
+    free("maxclients", Kind::Uint(field!(maxclients), 1, 0xffff_ffff)),
+    fixed("databases", Kind::Uint(field!(databases), 1, 10_000)),
+    free("requirepass", Kind::Text(field!(requirepass))),
+    free("loglevel", Kind::Enum(field!(loglevel), &["debug", "verbose", "notice", "warning", "nothing"])),
+    fixed("logfile", Kind::Text(field!(logfile))),
+    Param { name: "dir", aliases: &[], mutable: true, protected: true, kind: Kind::Text(field!(dir)) },
+    free("hz", Kind::Uint(field!(hz), 1, 500)),
+    free("dynamic-hz", Kind::Bool(field!(dynamic_hz))),
+    fixed("daemonize", Kind::Bool(field!(daemonize))),
+    fixed("pidfile", Kind::Text(field!(pidfile))),
+    fixed("supervised", Kind::Enum(field!(supervised), &["no", "upstart", "systemd", "auto"])),
+    fixed("always-show-logo", Kind::Bool(field!(always_show_logo))),
+    free("proto-max-bulk-len", Kind::Memory(field!(proto_max_bulk_len), 1 << 20, MAX)),
+    free("client-query-buffer-limit", Kind::Memory(field!(client_query_buffer_limit), 1 << 20, MAX)),
+    free("client-output-buffer-limit", Kind::Special(set_output_limits, show_output_limits)),
+    free("maxmemory", Kind::Memory(field!(maxmemory), 0, u64::MAX)),
+    free("maxmemory-policy", Kind::Enum(field!(maxmemory_policy), &Config::POLICIES)),
+    free("maxmemory-samples", Kind::Uint(field!(maxmemory_samples), 1, 64)),
+    free("maxmemory-clients", Kind::Special(set_maxmemory_clients, show_maxmemory_clients)),
+    free("maxmemory-eviction-tenacity", Kind::Uint(field!(maxmemory_eviction_tenacity), 0, 100)),
+    free("lfu-log-factor", Kind::Uint(field!(lfu_log_factor), 0, 0x7fff_ffff)),
+    free("lfu-decay-time", Kind::Uint(field!(lfu_decay_time), 0, 0x7fff_ffff)),
+    free("lazyfree-lazy-eviction", Kind::Bool(field!(lazyfree[0]))),
+    free("lazyfree-lazy-expire", Kind::Bool(field!(lazyfree[1]))),
+    free("lazyfree-lazy-server-del", Kind::Bool(field!(lazyfree[2]))),
+    free("lazyfree-lazy-user-del", Kind::Bool(field!(lazyfree[3]))),
+    free("lazyfree-lazy-user-flush", Kind::Bool(field!(lazyfree[4]))),
+    free("notify-keyspace-events", Kind::Special(set_notify, |c| c.notify_keyspace_events.letters())),
+    alias(
+        "hash-max-listpack-entries",
+        &["hash-max-ziplist-entries"],
+        Kind::Uint(field!(enc.hash_entries), 0, MAX),
+    ),
+    alias(
+        "hash-max-listpack-value",
+        &["hash-max-ziplist-value"],
+        Kind::Memory(field!(enc.hash_value), 0, MAX),
+    ),
+    alias(
+        "list-max-listpack-size",
+        &["list-max-ziplist-size"],
+        Kind::Int(field!(enc.list_size), -0x8000_0000, 0x7fff_ffff),
+    ),
+    free("list-compress-depth", Kind::Int(field!(enc.list_compress), 0, 0x7fff_ffff)),
+    free("set-max-intset-entries", Kind::Uint(field!(enc.set_intset), 0, MAX)),
+    free("set-max-listpack-entries", Kind::Uint(field!(enc.set_entries), 0, MAX)),
+    free("set-max-listpack-value", Kind::Memory(field!(enc.set_value), 0, MAX)),
+    alias(
+        "zset-max-listpack-entries",
+        &["zset-max-ziplist-entries"],
+        Kind::Uint(field!(enc.zset_entries), 0, MAX),
+    ),
+    alias(
+        "zset-max-listpack-value",
+        &["zset-max-ziplist-value"],
+        Kind::Memory(field!(enc.zset_value), 0, MAX),
+    ),
+    free("slowlog-log-slower-than", Kind::Int(field!(slowlog_log_slower_than), -1, i64::MAX)),
+    free("slowlog-max-len", Kind::Uint(field!(slowlog_max_len), 0, MAX)),
+    free("latency-monitor-threshold", Kind::Uint(field!(latency_monitor_threshold), 0, MAX)),
+    free("latency-tracking", Kind::Bool(field!(latency_tracking))),
+    alias("busy-reply-threshold", &["lua-time-limit"], Kind::Int(field!(busy_reply_threshold), 0, i64::MAX)),
+    free("script-undeclared-keys", Kind::Enum(field!(script_undeclared_keys), &["allow", "warn", "deny"])),
+    free("script-max-memory", Kind::Memory(field!(script_max_memory), 1 << 20, MAX)),
+    free("script-cache-max-entries", Kind::Uint(field!(script_cache_max_entries), 1, MAX)),
+    fixed("enable-debug-command", Kind::Enum(field!(enable_debug_command), &["no", "yes", "local"])),
+    fixed("enable-module-command", Kind::Enum(field!(enable_module_command), &["no", "yes", "local"])),
+    fixed("enable-protected-configs", Kind::Enum(field!(enable_protected_configs), &["no", "yes", "local"])),
+    free("active-expire-effort", Kind::Uint(field!(active_expire_effort), 1, 10)),
+    free("stream-node-max-bytes", Kind::Memory(field!(stream_node_max_bytes), 0, MAX)),
+    free("stream-node-max-entries", Kind::Uint(field!(stream_node_max_entries), 0, MAX)),
+    free("hll-sparse-max-bytes", Kind::Memory(field!(hll_sparse_max_bytes), 0, MAX)),
+    free("activerehashing", Kind::Bool(field!(activerehashing))),
+    fixed("cluster-enabled", Kind::Bool(field!(cluster_enabled))),
+    free("acllog-max-len", Kind::Uint(field!(acllog_max_len), 0, MAX)),
+    free("tracking-table-max-keys", Kind::Uint(field!(tracking_table_max_keys), 0, MAX)),
+];
+
+impl Param {
+    /// The value as CONFIG GET shows it.
+    pub fn get(&self, config: &Config) -> String {
+        if let Kind::Special(_, show) = &self.kind {
+            return show(config);
+        }
+        // The accessors give `&mut`; a copy serves for reading, which is not a hot path.
+        let mut config = config.clone();
+        let c = &mut config;
+        match &self.kind {
+            Kind::Bool(f) => if *f(c) { "yes" } else { "no" }.to_owned(),
+            Kind::Uint(f, ..) | Kind::Memory(f, ..) => f(c).to_string(),
+            Kind::Int(f, ..) => f(c).to_string(),
+            Kind::Octal(f) => format!("{:o}", f(c)),
+            Kind::Enum(f, names) => names[*f(c)].to_owned(),
+            Kind::Text(f) => f(c).clone(),
+            Kind::Words(f) => f(c).join(" "),
+            Kind::Special(_, show) => show(c),
+        }
+    }
+
+    /// Sets the value from words.
+    ///
+    /// # Errors
+    /// What is wrong, in Redis's words.
+    pub fn set(&self, c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+        if let Kind::Special(set, _) = &self.kind {
+            return set(c, args);
+        }
+        if let Kind::Words(f) = &self.kind {
+            let words = args.iter().flat_map(|arg| arg.split(|b| *b == b' ')).filter(|w| !w.is_empty());
+            *f(c) = words.map(|w| String::from_utf8_lossy(w).into_owned()).collect();
+            return Ok(());
+        }
+        let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+        let arg = *arg;
+        match &self.kind {
+            Kind::Bool(f) => {
+                *f(c) = parse_bool(arg).ok_or_else(|| "argument must be 'yes' or 'no'".to_owned())?;
+            }
+            Kind::Uint(f, min, max) => {
+                let n = crate::util::parse_i64(arg)
+                    .ok_or_else(|| "argument couldn't be parsed into an integer".to_owned())?;
+                *f(c) = in_range(i128::from(n), i128::from(*min), i128::from(*max))? as u64;
+            }
+            Kind::Int(f, min, max) => {
+                let n = crate::util::parse_i64(arg)
+                    .ok_or_else(|| "argument couldn't be parsed into an integer".to_owned())?;
+                *f(c) = in_range(i128::from(n), i128::from(*min), i128::from(*max))? as i64;
+            }
+            Kind::Memory(f, min, max) => {
+                let n = parse_memory(arg).ok_or_else(|| "argument must be a memory value".to_owned())?;
+                *f(c) = in_range(i128::from(n), i128::from(*min), i128::from(*max))? as u64;
+            }
+            Kind::Octal(f) => {
+                let text = std::str::from_utf8(arg).ok();
+                let n = text.and_then(|t| u64::from_str_radix(t, 8).ok()).filter(|n| *n <= 0o777);
+                *f(c) = n.ok_or_else(|| "argument couldn't be parsed as an octal number".to_owned())?;
+            }
+            Kind::Enum(f, names) => {
+                let found = names.iter().position(|n| n.as_bytes().eq_ignore_ascii_case(arg));
+                *f(c) = found.ok_or_else(|| {
+                    format!("argument(s) must be one of the following: {}", names.join(", "))
+                })?;
+            }
+            Kind::Text(f) => *f(c) = String::from_utf8_lossy(arg).into_owned(),
+            Kind::Words(_) | Kind::Special(..) => {}
+        }
+        Ok(())
+    }
+
+    /// True when the value may be given as several words.
+    pub fn takes_words(&self) -> bool {
+        matches!(self.kind, Kind::Words(_) | Kind::Special(..))
+    }
+}
+
+fn in_range(n: i128, min: i128, max: i128) -> Result<i128, String> {
+    if n < min || n > max {
+        return Err(format!("argument must be between {min} and {max} inclusive"));
+    }
+    Ok(n)
+}
+
+fn set_notify(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    c.notify_keyspace_events = Class::from_letters(arg)
+        .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".to_owned())?;
+    Ok(())
+}
+
+const CLASSES: [&str; 3] = ["normal", "slave", "pubsub"];
+
+fn set_output_limits(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let words: Vec<&[u8]> =
+        args.iter().flat_map(|arg| arg.split(|b| *b == b' ')).filter(|w| !w.is_empty()).collect();
+    if words.is_empty() || !words.len().is_multiple_of(4) {
+        return Err("Wrong number of arguments in buffer limit configuration.".to_owned());
+    }
+    let mut limits = c.client_output_buffer_limit;
+    for group in words.chunks(4) {
+        let class = CLASSES
+            .iter()
+            .position(|name| name.as_bytes().eq_ignore_ascii_case(group[0]))
+            .or(group[0].eq_ignore_ascii_case(b"replica").then_some(1))
+            .ok_or_else(|| "Invalid client class specified in buffer limit configuration.".to_owned())?;
+        let bad = || "Error in hard, soft or soft_seconds setting in buffer limit configuration.".to_owned();
+        limits[class] = OutputLimit {
+            hard: parse_memory(group[1]).ok_or_else(bad)?,
+            soft: parse_memory(group[2]).ok_or_else(bad)?,
+            seconds: crate::util::parse_i64(group[3]).and_then(|n| u64::try_from(n).ok()).ok_or_else(bad)?,
+        };
+    }
+    c.client_output_buffer_limit = limits;
+    Ok(())
+}
+
+fn show_output_limits(c: &Config) -> String {
+    let parts: Vec<String> = CLASSES
+        .iter()
+        .zip(c.client_output_buffer_limit)
+        .map(|(name, l)| format!("{name} {} {} {}", l.hard, l.soft, l.seconds))
+        .collect();
+    parts.join(" ")
+}
+
+/// Bytes, or a percentage of `maxmemory`, kept as a negative number.
+fn set_maxmemory_clients(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    let bad = || "argument must be a memory or percent value".to_owned();
+    if let Some(percent) = arg.strip_suffix(b"%") {
+        let n = crate::util::parse_i64(percent).filter(|n| (0..=100).contains(n)).ok_or_else(bad)?;
+        c.maxmemory_clients = -n;
+    } else {
+        c.maxmemory_clients = parse_memory(arg).and_then(|n| i64::try_from(n).ok()).ok_or_else(bad)?;
+    }
+    Ok(())
+}
+
+fn show_maxmemory_clients(c: &Config) -> String {
+    if c.maxmemory_clients < 0 {
+        format!("{}%", -c.maxmemory_clients)
+    } else {
+        c.maxmemory_clients.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_shows_a_value_that_it_accepts() {
+        let config = Config::default();
+        for param in PARAMS {
+            let shown = param.get(&config);
+            let mut copy = config.clone();
+            if shown.is_empty() && !matches!(param.kind, Kind::Text(_) | Kind::Special(..)) {
+                continue;
+            }
+            assert_eq!(param.set(&mut copy, &[shown.as_bytes()]), Ok(()), "{}", param.name);
+            assert_eq!(param.get(&copy), shown, "{}", param.name);
+        }
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_refused() {
+        let mut config = Config::default();
+        assert_eq!(config.set("hz", &[b"0"]), Err("argument must be between 1 and 500 inclusive".to_owned()));
+    }
+}

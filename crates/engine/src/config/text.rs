@@ -1,0 +1,43 @@
+//! Values of parameters as text.
+
+/// Reads bytes with a unit: `1k` = 1000, `1kb` = 1024, … Percentages and negative numbers are not read here.
+pub fn parse_memory(text: &[u8]) -> Option<u64> {
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let unit: u64 = match text[digits..].to_ascii_lowercase().as_slice() {
+        b"" | b"b" => 1,
+        b"k" => 1000,
+        b"kb" => 1 << 10,
+        b"m" => 1_000_000,
+        b"mb" => 1 << 20,
+        b"g" => 1_000_000_000,
+        b"gb" => 1 << 30,
+        _ => return None,
+    };
+    std::str::from_utf8(&text[..digits]).ok()?.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// `yes` or `no`.
+pub fn parse_bool(text: &[u8]) -> Option<bool> {
+    if text.eq_ignore_ascii_case(b"yes") {
+        Some(true)
+    } else if text.eq_ignore_ascii_case(b"no") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units() {
+        assert_eq!(parse_memory(b"1kb"), Some(1024));
+        assert_eq!(parse_memory(b"1K"), Some(1000));
+        assert_eq!(parse_memory(b"100"), Some(100));
+        assert_eq!(parse_memory(b"1tb"), None);
+        assert_eq!(parse_memory(b"kb"), None);
+        assert_eq!(parse_memory(b"99999999999gb"), None);
+    }
+}

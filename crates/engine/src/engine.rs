@@ -1,0 +1,176 @@
+//! The engine: the data set and all that belongs to it, as one value.
+
+use crate::client::{ClientId, ClientIo, ConnInfo};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::execute;
+use crate::keyspace::Keyspace;
+use crate::reply::{Proto, Reply};
+use crate::state::{LogLevel, ServerState};
+
+/// What the owner of the connections does after a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Goes on with the client's next command.
+    Continue,
+    /// Writes the reply and closes the connection.
+    Close,
+    /// Takes no further command of this client until [`Outgoing::Unblocked`].
+    Blocked,
+    /// Nothing was done (CLIENT PAUSE): the same command is to be given again after [`Outgoing::Unpaused`].
+    Postponed,
+}
+
+/// What leaves the engine beside replies. The owner takes them with [`Engine::next_outgoing`] after each batch.
+#[derive(Debug)]
+pub enum Outgoing {
+    /// Bytes for a client's output buffer.
+    Reply {
+        /// For whom.
+        client: ClientId,
+        /// RESP.
+        bytes: Vec<u8>,
+    },
+    /// Close this client's connection.
+    Kill {
+        /// Whom.
+        client: ClientId,
+        /// Write what waits for it first.
+        after_reply: bool,
+    },
+    /// A blocked client may go on.
+    Unblocked {
+        /// Who.
+        client: ClientId,
+    },
+    /// CLIENT PAUSE is over.
+    Unpaused,
+    /// A line for the log.
+    Log {
+        /// How important.
+        level: LogLevel,
+        /// The text, without line break.
+        text: Vec<u8>,
+    },
+    /// SHUTDOWN was accepted.
+    Shutdown {
+        /// Save first, do not save, or as configured.
+        save: Option<bool>,
+    },
+    /// CONFIG REWRITE: the owner writes the file and answers the client.
+    ConfigRewrite {
+        /// Who waits for the answer.
+        client: ClientId,
+    },
+    /// A parameter changed that the owner acts on (port, bind, maxclients, …).
+    ConfigChanged {
+        /// Its name.
+        name: &'static str,
+    },
+}
+
+/// What a long command or script calls from time to time, on its own stack.
+pub trait Ticker {
+    /// The owner may serve sockets here. False stops what runs, where that is allowed.
+    fn tick(&mut self) -> bool {
+        true
+    }
+}
+
+/// A ticker for callers that have nothing to do meanwhile.
+pub struct NoTicker;
+impl Ticker for NoTicker {}
+
+/// A data server without I/O.
+pub struct Engine {
+    /// The data set.
+    pub ks: Keyspace,
+    /// Everything else.
+    pub sv: ServerState,
+}
+
+impl Engine {
+    /// An empty engine. `seed` keys hash tables, generators and the run id: with the same seed and clock the same calls
+    /// give the same bytes.
+    pub fn new(config: Config, clock: Box<dyn Clock>, seed: [u8; 16]) -> Engine {
+        let mut ks = Keyspace::new(config.databases as usize, seed);
+        ks.enc = config.enc;
+        ks.notify = config.notify_keyspace_events;
+        let sv = ServerState::new(config, clock, seed);
+        ks.begin_unit(sv.stamp);
+        Engine { ks, sv }
+    }
+
+    /// A client connects.
+    pub fn connect(&mut self, conn: ConnInfo) -> ClientId {
+        self.wake();
+        self.sv.stats.connections += 1;
+        let open = self.sv.config.requirepass.is_empty();
+        let now = (self.sv.stamp / 1000) as i64;
+        self.sv.clients.add(conn, open, now)
+    }
+
+    /// A client is gone.
+    pub fn disconnect(&mut self, id: ClientId) {
+        execute::forget_client(&mut self.ks, &mut self.sv, id);
+        self.sv.clients.remove(id);
+    }
+
+    /// Reads the clock. The owner calls it when it has waited for something; between the commands of a batch the
+    /// time at the end of one is the time at the beginning of the next.
+    #[inline]
+    pub fn wake(&mut self) {
+        self.sv.stamp = self.sv.clock.now_us();
+    }
+
+    /// Runs one command of a client and appends its reply to `out`. `argv` holds at least the command's name.
+    #[inline]
+    pub fn execute(
+        &mut self,
+        id: ClientId,
+        argv: &[&[u8]],
+        out: &mut Vec<u8>,
+        ticker: &mut dyn Ticker,
+    ) -> After {
+        let proto = self.sv.clients.get(id).map_or(Proto::Resp2, |c| c.proto);
+        let start = out.len();
+        let after =
+            execute::client_command(&mut self.ks, &mut self.sv, id, argv, Reply::resp(out, proto), ticker);
+        execute::apply_reply_mode(&mut self.sv, id, start, out);
+        after
+    }
+
+    /// Runs one command of an embedded session, with any reply sink.
+    pub fn execute_into(
+        &mut self,
+        id: ClientId,
+        argv: &[&[u8]],
+        reply: Reply<'_>,
+        ticker: &mut dyn Ticker,
+    ) -> After {
+        execute::client_command(&mut self.ks, &mut self.sv, id, argv, reply, ticker)
+    }
+
+    /// Periodic work: deadlines, statistics. To be called `hz` times a second.
+    pub fn cron(&mut self) {
+        self.wake();
+        self.ks.begin_unit(self.sv.stamp);
+        if self.sv.config.active_expire {
+            self.ks.expire_cycle(2000);
+        }
+        execute::finish_unit(&mut self.ks, &mut self.sv);
+        let used = self.ks.used_memory();
+        self.sv.stats.peak_memory = self.sv.stats.peak_memory.max(used);
+    }
+
+    /// What waits to leave, oldest first.
+    #[inline]
+    pub fn next_outgoing(&mut self) -> Option<Outgoing> {
+        self.sv.outgoing.pop_front()
+    }
+
+    /// What the owner knows of a client's buffers.
+    pub fn client_io(&mut self, id: ClientId) -> Option<&mut ClientIo> {
+        self.sv.clients.get_mut(id).map(|c| &mut c.io)
+    }
+}

@@ -1,0 +1,239 @@
+//! The execute gate: every command passes here, whoever gives it. Look-up, arity, rights, state, statistics, slow log
+//! and propagation happen here and nowhere else.
+
+use crate::client::{ClientId, Multi, Queued, ReplyMode};
+use crate::commands::{self, Command};
+use crate::cx::{Cx, Origin};
+use crate::engine::{After, Outgoing, Ticker};
+use crate::error::{CmdError, NO_AUTH, OOM, Res};
+use crate::keyspace::Keyspace;
+use crate::propagate;
+use crate::reply::{Proto, Reply};
+use crate::spec::Flags;
+use crate::state::ServerState;
+
+/// Runs one command of a client as a unit of execution of its own.
+pub fn client_command(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    id: ClientId,
+    argv: &[&[u8]],
+    mut reply: Reply<'_>,
+    ticker: &mut dyn Ticker,
+) -> After {
+    ks.begin_unit(sv.stamp);
+    sv.stats.processed += 1;
+    let now = ks.now;
+    let Some(client) = sv.clients.get_mut(id) else { return After::Close };
+    ks.cur = client.db;
+    ks.no_touch = client.no_touch;
+    client.last_ms = now;
+    client.commands += 1;
+
+    match admit(ks, sv, id, argv) {
+        Ok(Admitted::Run(command)) => {
+            if let Some(client) = sv.clients.get_mut(id) {
+                client.last_command = Some(command);
+            }
+            call(ks, sv, Call { id, argv, command, origin: Origin::Client }, reply, ticker);
+            finish_unit(ks, sv);
+        }
+        Ok(Admitted::Queue(command)) => {
+            queue(sv, id, command, argv);
+            reply.simple("QUEUED");
+        }
+        Err(error) => {
+            reject(sv, id, argv, &error);
+            reply.error(error.text());
+        }
+    }
+    match sv.clients.get(id) {
+        Some(client) if !client.close => After::Continue,
+        _ => After::Close,
+    }
+}
+
+enum Admitted {
+    Run(&'static Command),
+    Queue(&'static Command),
+}
+
+/// Finds the command and judges whether it may run now.
+fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) -> Res<Admitted> {
+    let command = commands::resolve(argv)?;
+    let flags = command.spec.flags;
+    let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
+    if !client.authenticated && !flags.contains(Flags::NO_AUTH) {
+        return Err(NO_AUTH);
+    }
+    if client.multi.is_some() && flags.contains(Flags::NO_MULTI) {
+        return Err(CmdError::new("ERR Command not allowed inside a transaction"));
+    }
+    let subscribed = client.subscribed() > 0 && client.proto == Proto::Resp2;
+    if subscribed && !flags.contains(Flags::SUBSCRIBED) {
+        return Err(CmdError::owned(format!(
+            "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context",
+            command.full_name
+        )));
+    }
+    let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
+    if sv.config.maxmemory > 0 && flags.contains(Flags::DENYOOM) && over_memory(ks, sv) {
+        return Err(OOM);
+    }
+    Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) })
+}
+
+/// True when the data set is over `maxmemory` and stays so.
+pub fn over_memory(ks: &Keyspace, sv: &ServerState) -> bool {
+    sv.config.maxmemory > 0 && ks.used_memory() as u64 > sv.config.maxmemory
+}
+
+/// Counts a command that did not run and spoils the open transaction.
+fn reject(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], error: &CmdError) {
+    sv.stats.count_error(error.code());
+    if let Ok(command) = commands::resolve_any_arity(argv) {
+        sv.stats.commands[command.id as usize].rejected += 1;
+    }
+    if let Some(multi) = sv.clients.get_mut(id).and_then(|c| c.multi.as_mut()) {
+        multi.abort = true;
+    }
+}
+
+fn queue(sv: &mut ServerState, id: ClientId, command: &'static Command, argv: &[&[u8]]) {
+    let Some(multi) = sv.clients.get_mut(id).and_then(|c| c.multi.as_mut()) else { return };
+    let Multi { queue, bytes, abort } = &mut **multi;
+    if *abort {
+        // EXEC will refuse anyway; what would have been queued costs no memory.
+        return;
+    }
+    *bytes += argv.iter().map(|arg| arg.len() + size_of::<Box<[u8]>>()).sum::<usize>();
+    queue.push(Queued { command, argv: argv.iter().map(|arg| Box::from(*arg)).collect() });
+}
+
+/// A command that may run.
+pub struct Call<'a> {
+    /// On whose behalf.
+    pub id: ClientId,
+    /// Its arguments, the name first.
+    pub argv: &'a [&'a [u8]],
+    /// The command.
+    pub command: &'static Command,
+    /// Who called.
+    pub origin: Origin,
+}
+
+/// Runs a command that was admitted: statistics, slow log, propagation. True when it ended without an error.
+pub fn call(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    call: Call<'_>,
+    reply: Reply<'_>,
+    ticker: &mut dyn Ticker,
+) -> bool {
+    let Call { id, argv, command, origin } = call;
+    let start = sv.stamp;
+    let dirty = ks.dirty;
+    let db = ks.cur;
+    let outer = std::mem::replace(&mut ks.effects.rewritten, false);
+    if !sv.monitors.is_empty() {
+        crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
+    }
+    let mut cx = Cx { ks, sv, args: argv, reply, client: id, origin, command, ticker };
+    let result = (command.spec.handler)(&mut cx);
+    let failed = match result {
+        Ok(()) => false,
+        Err(error) => {
+            cx.sv.stats.count_error(error.code());
+            cx.reply.error(error.text());
+            true
+        }
+    };
+    let Cx { ks, sv, .. } = cx;
+    if ks.dirty != dirty
+        && ks.effects.recording
+        && !ks.effects.rewritten
+        && !command.spec.flags.intersects(Flags::SCRIPT.union(Flags::NO_PROPAGATE))
+    {
+        ks.effects.command(db, argv);
+    }
+    ks.effects.rewritten = outer;
+    sv.stamp = sv.clock.now_us();
+    let usec = sv.stamp.saturating_sub(start);
+    let stats = &mut sv.stats.commands[command.id as usize];
+    stats.calls += 1;
+    stats.usec += usec;
+    stats.failed += u64::from(failed);
+    let slow = sv.config.slowlog_log_slower_than;
+    if slow >= 0 && usec >= slow as u64 && origin != Origin::Script {
+        log_slow(sv, id, argv, command, usec);
+    }
+    !failed
+}
+
+#[cold]
+fn log_slow(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], command: &Command, usec: u64) {
+    if command.spec.flags.contains(Flags::SKIP_SLOWLOG) || sv.config.slowlog_max_len == 0 {
+        return;
+    }
+    let (addr, name) = match sv.clients.get(id) {
+        Some(client) => (client.conn.addr.clone(), client.name.clone()),
+        None => Default::default(),
+    };
+    let max = sv.config.slowlog_max_len as usize;
+    let time = (sv.stamp / 1_000_000) as i64;
+    if command.spec.flags.contains(Flags::SENSITIVE) {
+        let redacted: Vec<&[u8]> =
+            argv.iter().enumerate().map(|(i, arg)| if i < 2 { *arg } else { &b"(redacted)"[..] }).collect();
+        sv.stats.slow(time, usec, &redacted, addr, name, max);
+    } else {
+        sv.stats.slow(time, usec, argv, addr, name, max);
+    }
+}
+
+/// Ends a unit of execution: releases its effects.
+#[inline]
+pub fn finish_unit(ks: &mut Keyspace, sv: &mut ServerState) {
+    if sv.depth == 0 && !ks.effects.is_empty() {
+        release(ks, sv);
+    }
+}
+
+fn release(ks: &mut Keyspace, sv: &mut ServerState) {
+    let commands = ks.effects.take_commands();
+    if !commands.is_empty() {
+        for i in 0..sv.replicas.len() {
+            let id = sv.replicas[i];
+            let Some(client) = sv.clients.get_mut(id) else { continue };
+            let mut bytes = Vec::new();
+            propagate::render_unit(&commands, &mut client.stream_db, &mut bytes);
+            sv.outgoing.push_back(Outgoing::Reply { client: id, bytes });
+        }
+    }
+    for message in ks.effects.take_published() {
+        crate::commands::deliver(sv, &message);
+    }
+}
+
+/// Forgets what a client that is gone left behind.
+pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
+    ks.watch.unwatch(id);
+    sv.replicas.retain(|c| *c != id);
+    sv.monitors.retain(|c| *c != id);
+    ks.effects.recording = !sv.replicas.is_empty();
+    crate::commands::forget_subscriptions(sv, id);
+}
+
+/// Takes back a reply that CLIENT REPLY suppresses.
+pub fn apply_reply_mode(sv: &mut ServerState, id: ClientId, start: usize, out: &mut Vec<u8>) {
+    let Some(client) = sv.clients.get_mut(id) else { return };
+    match client.reply_mode {
+        ReplyMode::On => {}
+        ReplyMode::Off => out.truncate(start),
+        ReplyMode::SkipNext => {
+            out.truncate(start);
+            if client.last_command.is_some_and(|c| c.full_name != "client|reply") {
+                client.reply_mode = ReplyMode::On;
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The data set: databases of keys, and the only ways in.
+//!
+//! Reading goes through [`Keyspace::read`], changing through [`WriteGuard`]. Both see a key past its deadline as
+//! absent; the first who meets it deletes it, which is an effect of its own.
+
+mod expire;
+mod memory;
+mod read;
+mod watch;
+mod write;
+
+pub use read::Lookup;
+pub use watch::WatchTable;
+pub use write::WriteGuard;
+
+use crate::client::ClientId;
+use crate::config::Encodings;
+use crate::notify::{Class, Event};
+use crate::propagate::Effects;
+use crate::value::Value;
+use totality_ds::dict::Seed;
+use totality_ds::{Bytes, Dict, Keyed};
+
+/// No deadline.
+pub const NO_EXPIRY: i64 = 0;
+
+/// A key with its value.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The key.
+    pub key: Bytes,
+    /// The value.
+    pub value: Value,
+    /// Deadline in milliseconds since the Unix epoch; [`NO_EXPIRY`] when it has none.
+    pub expire: i64,
+    /// Seconds since the engine's start at the last access, or the LFU counter and its time.
+    pub lru: u32,
+    /// The part of the hash that the dict splits by.
+    pub hash: u32,
+}
+
+impl Keyed for Entry {
+    fn key(&self) -> &[u8] {
+        &self.key
+    }
+    #[inline]
+    fn hash32(&self, _seed: &Seed) -> u32 {
+        self.hash
+    }
+    #[inline]
+    fn set_hash32(&mut self, hash: u32) {
+        self.hash = hash;
+    }
+}
+
+/// One numbered database.
+pub struct Db {
+    pub(crate) dict: Dict<Entry>,
+    /// Keys that have a deadline.
+    pub(crate) expires: usize,
+    /// Where the active expiry cycle goes on.
+    pub(crate) expire_cursor: u64,
+    /// Sum and number of the time to live that the last cycle saw, for INFO's `avg_ttl`.
+    pub(crate) avg_ttl: (u64, u64),
+}
+
+impl Db {
+    fn new(seed: [u8; 16]) -> Self {
+        Db { dict: Dict::new(seed), expires: 0, expire_cursor: 0, avg_ttl: (0, 0) }
+    }
+    /// Number of keys, those past their deadline but not yet deleted included.
+    pub fn len(&self) -> usize {
+        self.dict.len()
+    }
+    /// True without keys.
+    pub fn is_empty(&self) -> bool {
+        self.dict.is_empty()
+    }
+    /// Number of keys with a deadline.
+    pub fn expires(&self) -> usize {
+        self.expires
+    }
+    /// The key table, for walks that change nothing.
+    pub fn dict(&self) -> &Dict<Entry> {
+        &self.dict
+    }
+}
+
+/// Counters of the keyspace, as INFO shows them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeyspaceStats {
+    /// Look-ups of read commands that found the key.
+    pub hits: u64,
+    /// Look-ups of read commands that did not.
+    pub misses: u64,
+    /// Keys deleted because of their deadline.
+    pub expired: u64,
+    /// Keys deleted for memory.
+    pub evicted: u64,
+}
+
+/// All databases and what is collected while they change.
+pub struct Keyspace {
+    pub(crate) dbs: Vec<Db>,
+    /// The database that the unit works on.
+    pub cur: usize,
+    /// Time of the unit in milliseconds since the Unix epoch; it stands still inside scripts and EXEC.
+    pub now: i64,
+    /// The same in microseconds.
+    pub now_us: u64,
+    /// Access clock: seconds, low 32 bits.
+    pub(crate) lru_clock: u32,
+    /// Bytes of keys, values and tables.
+    pub(crate) used: usize,
+    /// Changes since the last save.
+    pub dirty: u64,
+    /// What leaves the unit of execution.
+    pub effects: Effects,
+    /// Clients that watch keys.
+    pub watch: WatchTable,
+    /// Classes of keyspace events that are published.
+    pub notify: Class,
+    /// Thresholds of the compact encodings.
+    pub enc: Encodings,
+    /// Counters.
+    pub stats: KeyspaceStats,
+    /// Values to be freed elsewhere.
+    pub(crate) garbage: Vec<Value>,
+    /// False: keys past their deadline are not deleted (a script that may not write, a replica).
+    pub(crate) may_expire: bool,
+    /// True: access times are not touched (CLIENT NO-TOUCH).
+    pub no_touch: bool,
+    /// False inside a write command's own look-ups, which do not count as hits or misses.
+    pub(crate) count_hits: bool,
+    /// A script's `redis.call` is in progress: its access to keys is checked against its declared ones.
+    pub(crate) seed: [u8; 16],
+    /// State of the engine's own generator (RANDOMKEY, SPOP, eviction samples).
+    pub(crate) rng: u64,
+}
+
+impl Keyspace {
+    /// `databases` empty databases; `seed` keys the hash tables and the generator.
+    pub fn new(databases: usize, seed: [u8; 16]) -> Self {
+        let rng =
+            u64::from_le_bytes([seed[0], seed[1], seed[2], seed[3], seed[4], seed[5], seed[6], seed[7]]) | 1;
+        Keyspace {
+            dbs: (0..databases).map(|_| Db::new(seed)).collect(),
+            cur: 0,
+            now: 0,
+            now_us: 0,
+            lru_clock: 0,
+            used: 0,
+            dirty: 0,
+            effects: Effects::default(),
+            watch: WatchTable::default(),
+            notify: Class::empty(),
+            enc: Encodings::default(),
+            stats: KeyspaceStats::default(),
+            garbage: Vec::new(),
+            may_expire: true,
+            no_touch: false,
+            count_hits: true,
+            seed,
+            rng,
+        }
+    }
+
+    /// Sets the time of the unit of execution that begins.
+    #[inline]
+    pub fn begin_unit(&mut self, now_us: u64) {
+        self.now_us = now_us;
+        self.now = (now_us / 1000) as i64;
+        self.lru_clock = (now_us / 1_000_000) as u32;
+    }
+
+    /// The databases.
+    pub fn dbs(&self) -> &[Db] {
+        &self.dbs
+    }
+
+    /// The database that the unit works on.
+    pub fn db(&self) -> &Db {
+        &self.dbs[self.cur]
+    }
+
+    /// Next number of the engine's own generator (xorshift64*, seeded by the owner).
+    pub fn random(&mut self) -> u64 {
+        self.rng ^= self.rng >> 12;
+        self.rng ^= self.rng << 25;
+        self.rng ^= self.rng >> 27;
+        self.rng.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// A number below `n`, which is above zero.
+    pub fn random_below(&mut self, n: usize) -> usize {
+        ((u128::from(self.random()) * n as u128) >> 64) as usize
+    }
+
+    /// Says that `key` of database `db` changed: dirty counter, watchers, event. Guards call it; commands that change
+    /// something without a guard (FLUSHDB, SWAPDB) call it themselves.
+    #[inline]
+    pub fn changed(&mut self, db: usize, key: &[u8], event: Event, n: u64) {
+        self.dirty += n;
+        if !self.watch.is_empty() {
+            self.watch.touch(db, key);
+        }
+        self.effects.invalidate(key);
+        self.notify_event(db, key, event);
+    }
+
+    /// Publishes a keyspace event without a change.
+    #[inline]
+    pub fn notify_event(&mut self, db: usize, key: &[u8], event: Event) {
+        if self.notify.intersects(event.class) {
+            self.effects.event(self.notify, db, key, event);
+        }
+    }
+
+    /// True when `key` is there but past its deadline.
+    pub fn is_stale(&self, key: &[u8]) -> bool {
+        let dict = &self.dbs[self.cur].dict;
+        let hash = dict.hash(key);
+        dict.find(hash, key).is_some_and(|pos| {
+            let expire = dict.get(pos).expire;
+            expire != NO_EXPIRY && expire <= self.now
+        })
+    }
+
+    /// Watch flags that a client collected; see [`WatchTable`].
+    pub fn is_watch_broken(&mut self, client: ClientId) -> bool {
+        let now = self.now;
+        let dbs = &self.dbs;
+        self.watch.is_broken(client, |db, key| {
+            let dict = &dbs[db].dict;
+            let hash = dict.hash(key);
+            dict.find(hash, key).is_some_and(|pos| {
+                let expire = dict.get(pos).expire;
+                expire != NO_EXPIRY && expire <= now
+            })
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! WATCH: who waits for a change of which key.
+
+use crate::client::ClientId;
+use std::collections::{HashMap, HashSet};
+
+/// Keys that clients watch, and the clients whose watched keys changed.
+#[derive(Default)]
+pub struct WatchTable {
+    by_key: HashMap<(usize, Box<[u8]>), Vec<ClientId>>,
+    /// What each client watches; `true`: the key was already past its deadline then.
+    by_client: HashMap<ClientId, Vec<(usize, Box<[u8]>, bool)>>,
+    broken: HashSet<ClientId>,
+}
+
+impl WatchTable {
+    /// True when nobody watches anything.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.by_key.is_empty()
+    }
+
+    /// Number of clients that watch something.
+    pub fn clients(&self) -> usize {
+        self.by_client.len()
+    }
+
+    /// Number of watched keys.
+    pub fn keys(&self) -> usize {
+        self.by_key.len()
+    }
+
+    /// Number of keys that `client` watches.
+    pub fn count(&self, client: ClientId) -> usize {
+        self.by_client.get(&client).map_or(0, Vec::len)
+    }
+
+    /// Lets `client` watch a key. `stale`: the key is past its deadline already, so its deletion is no change.
+    pub fn watch(&mut self, client: ClientId, db: usize, key: &[u8], stale: bool) {
+        let list = self.by_client.entry(client).or_default();
+        if list.iter().any(|(d, k, _)| *d == db && **k == *key) {
+            return;
+        }
+        list.push((db, key.into(), stale));
+        self.by_key.entry((db, key.into())).or_default().push(client);
+    }
+
+    /// Forgets all that `client` watches.
+    pub fn unwatch(&mut self, client: ClientId) {
+        self.broken.remove(&client);
+        for (db, key, _) in self.by_client.remove(&client).unwrap_or_default() {
+            let slot = (db, key);
+            if let Some(clients) = self.by_key.get_mut(&slot) {
+                clients.retain(|c| *c != client);
+                if clients.is_empty() {
+                    self.by_key.remove(&slot);
+                }
+            }
+        }
+    }
+
+    /// A key changed.
+    pub fn touch(&mut self, db: usize, key: &[u8]) {
+        let Some(clients) = self.by_key.get(&(db, Box::from(key))) else { return };
+        for client in clients {
+            self.broken.insert(*client);
+        }
+    }
+
+    /// A key past its deadline is deleted: no change for those who watched it when it was stale already.
+    pub fn touch_expired(&mut self, db: usize, key: &[u8]) {
+        let Some(clients) = self.by_key.get(&(db, Box::from(key))) else { return };
+        for client in clients {
+            let stale = self
+                .by_client
+                .get(client)
+                .is_some_and(|l| l.iter().any(|(d, k, stale)| *d == db && **k == *key && *stale));
+            if !stale {
+                self.broken.insert(*client);
+            }
+        }
+    }
+
+    /// Databases `dbs` are emptied or swapped: `exists` says which watched keys are concerned.
+    pub fn touch_where(&mut self, mut concerned: impl FnMut(usize, &[u8]) -> bool) {
+        for ((db, key), clients) in &self.by_key {
+            if concerned(*db, key) {
+                self.broken.extend(clients.iter().copied());
+            }
+        }
+    }
+
+    /// True when a key that `client` watches changed, or passed its deadline since (`expired` says so).
+    pub fn is_broken(&self, client: ClientId, expired: impl Fn(usize, &[u8]) -> bool) -> bool {
+        self.broken.contains(&client)
+            || self
+                .by_client
+                .get(&client)
+                .is_some_and(|l| l.iter().any(|(db, key, stale)| !*stale && expired(*db, key)))
+    }
+}

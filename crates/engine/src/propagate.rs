@@ -1,0 +1,114 @@
+//! What leaves a unit of execution: commands for replicas and the append-only file, published messages, keyspace
+//! events. They are collected and released at the unit's end, or truncated to a mark when a scope is taken back.
+
+use crate::notify::{Class, Event};
+
+/// A command to be replayed elsewhere.
+pub type Argv = Vec<Box<[u8]>>;
+
+/// A message for subscribers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// The channel.
+    pub channel: Vec<u8>,
+    /// The payload.
+    pub message: Vec<u8>,
+    /// Published by SPUBLISH.
+    pub sharded: bool,
+}
+
+/// The buffer of effects.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Somebody replays commands (a replica, the append-only file). When nobody does, none are collected.
+    pub recording: bool,
+    /// The command in progress said itself what is to be replayed.
+    pub(crate) rewritten: bool,
+    /// False after `redis.set_repl(redis.REPL_NONE)`: commands change data here only.
+    pub(crate) muted: bool,
+    commands: Vec<(usize, Argv)>,
+    published: Vec<Published>,
+}
+
+impl Effects {
+    /// Collects a command for replay in database `db`.
+    pub fn command(&mut self, db: usize, argv: &[&[u8]]) {
+        if self.recording && !self.muted {
+            self.commands.push((db, argv.iter().map(|arg| Box::from(*arg)).collect()));
+        }
+    }
+
+    /// A key was deleted because of its deadline or for memory.
+    pub(crate) fn deletion(&mut self, db: usize, key: &[u8]) {
+        // Not muted: a replica must not keep what is gone here.
+        if self.recording {
+            self.commands.push((db, vec![Box::from(&b"DEL"[..]), Box::from(key)]));
+        }
+    }
+
+    /// Collects a message for subscribers.
+    pub fn publish(&mut self, channel: &[u8], message: &[u8], sharded: bool) {
+        self.published.push(Published { channel: channel.to_vec(), message: message.to_vec(), sharded });
+    }
+
+    /// Collects the messages of a keyspace event.
+    pub(crate) fn event(&mut self, selected: Class, db: usize, key: &[u8], event: Event) {
+        if selected.contains(Class::KEYSPACE) {
+            let mut channel = format!("__keyspace@{db}__:").into_bytes();
+            channel.extend_from_slice(key);
+            self.publish(&channel, event.name.as_bytes(), false);
+        }
+        if selected.contains(Class::KEYEVENT) {
+            self.publish(format!("__keyevent@{db}__:{}", event.name).as_bytes(), key, false);
+        }
+    }
+
+    /// A key changed: clients that cache it must forget it.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, _key: &[u8]) {}
+
+    /// True when nothing was collected.
+    pub fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.published.is_empty()
+    }
+
+    /// Takes the collected commands.
+    pub fn take_commands(&mut self) -> Vec<(usize, Argv)> {
+        std::mem::take(&mut self.commands)
+    }
+
+    /// Takes the collected messages.
+    pub fn take_published(&mut self) -> Vec<Published> {
+        std::mem::take(&mut self.published)
+    }
+}
+
+/// Renders the commands of one unit as a replica reads them: `SELECT` where the database changes, `MULTI`/`EXEC`
+/// around more than one.
+pub fn render_unit(commands: &[(usize, Argv)], selected: &mut Option<usize>, out: &mut Vec<u8>) {
+    let many = commands.len() > 1;
+    for (i, (db, argv)) in commands.iter().enumerate() {
+        if *selected != Some(*db) {
+            let digits = db.to_string();
+            render(&[&b"SELECT"[..], digits.as_bytes()], out);
+            *selected = Some(*db);
+        }
+        if many && i == 0 {
+            render(&[&b"MULTI"[..]], out);
+        }
+        render(argv, out);
+    }
+    if many {
+        render(&[&b"EXEC"[..]], out);
+    }
+}
+
+fn render(argv: &[impl AsRef<[u8]>], out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("*{}\r\n", argv.len()).as_bytes());
+    for arg in argv {
+        let arg = arg.as_ref();
+        out.extend_from_slice(format!("${}\r\n", arg.len()).as_bytes());
+        out.extend_from_slice(arg);
+        out.extend_from_slice(b"\r\n");
+    }
+}

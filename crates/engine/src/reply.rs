@@ -1,0 +1,599 @@
+//! The reply sink: where a handler writes its answer.
+//!
+//! One interface, three ends: RESP bytes for the network, values for the Lua runtime, a tree for embedders. Nothing is
+//! rendered to one of them to be parsed for another.
+
+use crate::frame::Frame;
+use smallvec::SmallVec;
+use totality_lua::reply::Reply as LuaReply;
+
+/// Version of the protocol that the receiver speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Proto {
+    /// RESP2
+    #[default]
+    Resp2,
+    /// RESP3
+    Resp3,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Array,
+    Map,
+    Set,
+    Push,
+}
+
+/// An open container of a sink that needs to know where containers end.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    shape: Shape,
+    /// Values still to come; `usize::MAX` while the length is not known.
+    left: usize,
+    /// In a map: the next value is a key.
+    key_next: bool,
+    /// Number of Lua tables to close.
+    tables: u8,
+}
+
+enum Sink<'a> {
+    Resp(&'a mut Vec<u8>),
+    Lua { out: &'a mut LuaReply, open: SmallVec<[Open; 4]> },
+    Tree(&'a mut TreeBuilder),
+}
+
+/// Where a handler writes its reply. A handler writes exactly one value: a scalar, or a container followed by as many
+/// values as it announced.
+pub struct Reply<'a> {
+    sink: Sink<'a>,
+    proto: Proto,
+    errors: u32,
+}
+
+/// Token of a container whose length was not known when it was opened.
+#[must_use]
+pub struct Deferred {
+    at: usize,
+    shape: Shape,
+}
+
+impl<'a> Reply<'a> {
+    /// A reply that is rendered to RESP.
+    pub fn resp(out: &'a mut Vec<u8>, proto: Proto) -> Self {
+        Reply { sink: Sink::Resp(out), proto, errors: 0 }
+    }
+    /// A reply that becomes values of a script; `proto` is what the script chose by `redis.setresp`.
+    pub fn lua(out: &'a mut LuaReply, proto: Proto) -> Self {
+        Reply { sink: Sink::Lua { out, open: SmallVec::new() }, proto, errors: 0 }
+    }
+    /// A reply that becomes a tree.
+    pub fn tree(tree: &'a mut TreeBuilder, proto: Proto) -> Self {
+        Reply { sink: Sink::Tree(tree), proto, errors: 0 }
+    }
+    /// The same end, lent for a nested command (EXEC). Only valid where the whole nested reply is one value here.
+    pub fn reborrow(&mut self) -> Reply<'_> {
+        let sink = match &mut self.sink {
+            Sink::Resp(out) => Sink::Resp(out),
+            Sink::Lua { out, open } => Sink::Lua { out, open: open.clone() },
+            Sink::Tree(tree) => Sink::Tree(tree),
+        };
+        Reply { sink, proto: self.proto, errors: 0 }
+    }
+    /// The protocol version that shapes are chosen by.
+    pub fn proto(&self) -> Proto {
+        self.proto
+    }
+    /// Changes the protocol version (HELLO answers in the new one).
+    pub fn set_proto(&mut self, proto: Proto) {
+        self.proto = proto;
+    }
+    /// True for RESP3.
+    pub fn resp3(&self) -> bool {
+        self.proto == Proto::Resp3
+    }
+    /// True when the values go to a script.
+    pub fn is_lua(&self) -> bool {
+        matches!(self.sink, Sink::Lua { .. })
+    }
+    /// Errors written so far.
+    pub fn errors(&self) -> u32 {
+        self.errors
+    }
+
+    /// `+OK`
+    #[inline]
+    pub fn ok(&mut self) {
+        match &mut self.sink {
+            Sink::Resp(out) => out.extend_from_slice(b"+OK\r\n"),
+            _ => self.simple("OK"),
+        }
+    }
+
+    /// A status.
+    pub fn simple(&mut self, text: &str) {
+        match &mut self.sink {
+            Sink::Resp(out) => line(out, b'+', text.as_bytes()),
+            Sink::Lua { out, .. } => {
+                out.table(0, 1);
+                out.key(b"ok");
+                out.str(text.as_bytes());
+                out.end();
+                self.lua_done();
+            }
+            Sink::Tree(tree) => tree.push(Frame::Simple(text.to_owned())),
+        }
+    }
+
+    /// An error; line breaks in it become spaces.
+    pub fn error(&mut self, text: &[u8]) {
+        self.errors += 1;
+        match &mut self.sink {
+            Sink::Resp(out) => {
+                out.push(b'-');
+                out.extend(text.iter().map(|b| if matches!(b, b'\r' | b'\n') { b' ' } else { *b }));
+                out.extend_from_slice(b"\r\n");
+            }
+            Sink::Lua { out, .. } => {
+                out.table(0, 1);
+                out.key(b"err");
+                out.str(text);
+                out.end();
+                self.lua_done();
+            }
+            Sink::Tree(tree) => tree.push(Frame::Error(text.to_vec())),
+        }
+    }
+
+    /// An integer.
+    #[inline]
+    pub fn int(&mut self, n: i64) {
+        match &mut self.sink {
+            Sink::Resp(out) => number(out, b':', n),
+            Sink::Lua { .. } => self.lua_number(n as f64),
+            Sink::Tree(tree) => tree.push(Frame::Int(n)),
+        }
+    }
+
+    /// An integer that is a length or a count.
+    #[inline]
+    pub fn len(&mut self, n: usize) {
+        self.int(n as i64);
+    }
+
+    /// A string.
+    #[inline]
+    pub fn bulk(&mut self, bytes: &[u8]) {
+        match &mut self.sink {
+            Sink::Resp(out) => {
+                number(out, b'$', bytes.len() as i64);
+                out.extend_from_slice(bytes);
+                out.extend_from_slice(b"\r\n");
+            }
+            Sink::Lua { .. } => self.lua_str(bytes),
+            Sink::Tree(tree) => tree.push(Frame::Bulk(bytes.to_vec())),
+        }
+    }
+
+    /// An integer as a string.
+    pub fn bulk_int(&mut self, n: i64) {
+        let mut buf = itoa::Buffer::new();
+        self.bulk(buf.format(n).as_bytes());
+    }
+
+    /// A double; in RESP2 a string.
+    pub fn double(&mut self, d: f64) {
+        if let Sink::Tree(tree) = &mut self.sink
+            && self.proto == Proto::Resp3
+        {
+            tree.push(Frame::Double(d));
+            return;
+        }
+        match (&mut self.sink, self.proto) {
+            (Sink::Lua { out, .. }, Proto::Resp3) => {
+                out.table(0, 1);
+                out.key(b"double");
+                out.number(d);
+                out.end();
+                self.lua_done();
+            }
+            (sink, proto) => {
+                let mut text = SmallVec::<[u8; 32]>::new();
+                crate::util::format_double(d, &mut text);
+                match (sink, proto) {
+                    (Sink::Resp(out), Proto::Resp3) => line(out, b',', &text),
+                    _ => self.bulk(&text),
+                }
+            }
+        }
+    }
+
+    /// A boolean; in RESP2 1 or 0.
+    pub fn bool(&mut self, b: bool) {
+        match (&mut self.sink, self.proto) {
+            (_, Proto::Resp2) => self.int(i64::from(b)),
+            (Sink::Resp(out), _) => out.extend_from_slice(if b { b"#t\r\n" } else { b"#f\r\n" }),
+            (Sink::Lua { out, .. }, _) => {
+                out.bool(b);
+                self.lua_done();
+            }
+            (Sink::Tree(tree), _) => tree.push(Frame::Bool(b)),
+        }
+    }
+
+    /// Null.
+    #[inline]
+    pub fn null(&mut self) {
+        match (&mut self.sink, self.proto) {
+            (Sink::Resp(out), Proto::Resp2) => out.extend_from_slice(b"$-1\r\n"),
+            (Sink::Resp(out), Proto::Resp3) => out.extend_from_slice(b"_\r\n"),
+            (Sink::Lua { .. }, _) => self.lua_null(),
+            (Sink::Tree(tree), _) => tree.push(Frame::Null),
+        }
+    }
+
+    /// Null where RESP2 has the null array.
+    pub fn null_array(&mut self) {
+        match (&mut self.sink, self.proto) {
+            (Sink::Resp(out), Proto::Resp2) => out.extend_from_slice(b"*-1\r\n"),
+            (Sink::Tree(tree), Proto::Resp2) => tree.push(Frame::NullArray),
+            _ => self.null(),
+        }
+    }
+
+    /// An array of `n` values, which follow.
+    #[inline]
+    pub fn array(&mut self, n: usize) {
+        match &mut self.sink {
+            Sink::Resp(out) => number(out, b'*', n as i64),
+            _ => self.open(Shape::Array, n),
+        }
+    }
+
+    /// A map of `n` pairs; key and value follow alternately. In RESP2 an array of twice the length.
+    pub fn map(&mut self, n: usize) {
+        match (&mut self.sink, self.proto) {
+            (Sink::Resp(out), Proto::Resp3) => number(out, b'%', n as i64),
+            (Sink::Resp(out), Proto::Resp2) => number(out, b'*', 2 * n as i64),
+            (_, Proto::Resp3) => self.open(Shape::Map, 2 * n),
+            (_, Proto::Resp2) => self.open(Shape::Array, 2 * n),
+        }
+    }
+
+    /// A set of `n` values; in RESP2 an array.
+    pub fn set(&mut self, n: usize) {
+        match (&mut self.sink, self.proto) {
+            (Sink::Resp(out), Proto::Resp3) => number(out, b'~', n as i64),
+            (_, Proto::Resp3) => self.open(Shape::Set, n),
+            (_, Proto::Resp2) => self.array(n),
+        }
+    }
+
+    /// An out-of-band message of `n` values; in RESP2 an array.
+    pub fn push(&mut self, n: usize) {
+        match (&mut self.sink, self.proto) {
+            (Sink::Resp(out), Proto::Resp3) => number(out, b'>', n as i64),
+            (_, Proto::Resp3) => self.open(Shape::Push, n),
+            (_, Proto::Resp2) => self.array(n),
+        }
+    }
+
+    /// A text with a three-letter format; in RESP2 a string.
+    pub fn verbatim(&mut self, format: &str, text: &[u8]) {
+        match (&mut self.sink, self.proto) {
+            (_, Proto::Resp2) => self.bulk(text),
+            (Sink::Resp(out), _) => {
+                number(out, b'=', text.len() as i64 + 4);
+                out.extend_from_slice(format.as_bytes());
+                out.push(b':');
+                out.extend_from_slice(text);
+                out.extend_from_slice(b"\r\n");
+            }
+            (Sink::Lua { out, .. }, _) => {
+                out.table(0, 1);
+                out.key(b"verbatim_string");
+                out.table(0, 2);
+                out.key(b"format");
+                out.str(format.as_bytes());
+                out.key(b"string");
+                out.str(text);
+                out.end();
+                out.end();
+                self.lua_done();
+            }
+            (Sink::Tree(tree), _) => tree.push(Frame::Verbatim(format.to_owned(), text.to_vec())),
+        }
+    }
+
+    /// An integer of any size in decimal digits; in RESP2 a string. Line breaks become spaces.
+    pub fn big_number(&mut self, digits: &[u8]) {
+        match (&mut self.sink, self.proto) {
+            (_, Proto::Resp2) => self.bulk(digits),
+            (Sink::Resp(out), _) => {
+                out.push(b'(');
+                out.extend(digits.iter().map(|b| if matches!(b, b'\r' | b'\n') { b' ' } else { *b }));
+                out.extend_from_slice(b"\r\n");
+            }
+            (Sink::Lua { out, .. }, _) => {
+                out.table(0, 1);
+                out.key(b"big_number");
+                out.str(digits);
+                out.end();
+                self.lua_done();
+            }
+            (Sink::Tree(tree), _) => {
+                tree.push(Frame::BigNumber(String::from_utf8_lossy(digits).into_owned()));
+            }
+        }
+    }
+
+    /// Opens an array whose length is told to [`Reply::end`].
+    pub fn array_deferred(&mut self) -> Deferred {
+        self.defer(Shape::Array)
+    }
+    /// Opens a set whose length is told to [`Reply::end`].
+    pub fn set_deferred(&mut self) -> Deferred {
+        self.defer(if self.resp3() { Shape::Set } else { Shape::Array })
+    }
+    /// Opens a map whose number of pairs is told to [`Reply::end`].
+    pub fn map_deferred(&mut self) -> Deferred {
+        self.defer(Shape::Map)
+    }
+
+    fn defer(&mut self, shape: Shape) -> Deferred {
+        if let Sink::Resp(out) = &mut self.sink {
+            return Deferred { at: out.len(), shape };
+        }
+        let shape = if shape == Shape::Map && !self.resp3() { Shape::Array } else { shape };
+        self.open(shape, usize::MAX);
+        Deferred { at: 0, shape }
+    }
+
+    /// Closes a deferred container of `n` values (of a map: pairs).
+    pub fn end(&mut self, deferred: Deferred, n: usize) {
+        match &mut self.sink {
+            Sink::Resp(out) => {
+                let (mark, n) = match (deferred.shape, self.proto) {
+                    (Shape::Map, Proto::Resp3) => (b'%', n),
+                    (Shape::Map, Proto::Resp2) => (b'*', 2 * n),
+                    (Shape::Set, _) => (b'~', n),
+                    (Shape::Push, _) => (b'>', n),
+                    (Shape::Array, _) => (b'*', n),
+                };
+                let mut header = Vec::with_capacity(16);
+                number(&mut header, mark, n as i64);
+                out.splice(deferred.at..deferred.at, header);
+            }
+            Sink::Lua { out, open } => {
+                if let Some(top) = open.pop() {
+                    for _ in 0..top.tables {
+                        out.end();
+                    }
+                    self.lua_done();
+                }
+            }
+            Sink::Tree(tree) => tree.close(),
+        }
+    }
+
+    fn open(&mut self, shape: Shape, left: usize) {
+        match &mut self.sink {
+            Sink::Resp(_) => {}
+            Sink::Tree(tree) => tree.open(shape, left),
+            Sink::Lua { out, open } => {
+                let hint = if left == usize::MAX { 0 } else { left };
+                let tables = match shape {
+                    Shape::Array | Shape::Push => {
+                        out.table(hint, 0);
+                        1
+                    }
+                    Shape::Map | Shape::Set => {
+                        out.table(0, 1);
+                        out.key(if shape == Shape::Map { b"map" } else { b"set" });
+                        out.table(0, if shape == Shape::Map { hint / 2 } else { hint });
+                        2
+                    }
+                };
+                open.push(Open { shape, left, key_next: true, tables });
+                if left == 0 {
+                    let top = open.pop().map_or(0, |top| top.tables);
+                    for _ in 0..top {
+                        out.end();
+                    }
+                    self.lua_done();
+                }
+            }
+        }
+    }
+
+    /// A value was written to the Lua sink: closes what is full.
+    fn lua_done(&mut self) {
+        let Sink::Lua { out, open } = &mut self.sink else { return };
+        while let Some(top) = open.last_mut() {
+            if top.left != usize::MAX {
+                top.left -= 1;
+            }
+            top.key_next = !top.key_next;
+            if top.left != 0 {
+                return;
+            }
+            for _ in 0..top.tables {
+                out.end();
+            }
+            open.pop();
+        }
+    }
+
+    fn lua_str(&mut self, bytes: &[u8]) {
+        let Sink::Lua { out, open } = &mut self.sink else { return };
+        match open.last_mut() {
+            Some(top) if top.shape == Shape::Map && top.key_next => {
+                out.key(bytes);
+                top.key_next = false;
+                if top.left != usize::MAX {
+                    top.left -= 1;
+                }
+                return;
+            }
+            Some(top) if top.shape == Shape::Set => {
+                out.key(bytes);
+                out.bool(true);
+            }
+            _ => out.str(bytes),
+        }
+        self.lua_done();
+    }
+
+    fn lua_number(&mut self, n: f64) {
+        let Sink::Lua { out, open } = &mut self.sink else { return };
+        if open.last().is_some_and(|top| (top.shape == Shape::Map && top.key_next) || top.shape == Shape::Set)
+        {
+            // Numbers as map keys and set members become their decimal text: a Lua table field.
+            let mut buf = itoa::Buffer::new();
+            let text = buf.format(n as i64).to_owned();
+            return self.lua_str(text.as_bytes());
+        }
+        out.number(n);
+        self.lua_done();
+    }
+
+    fn lua_null(&mut self) {
+        let resp3 = self.resp3();
+        let Sink::Lua { out, .. } = &mut self.sink else { return };
+        if resp3 {
+            out.nil();
+        } else {
+            out.bool(false);
+        }
+        self.lua_done();
+    }
+}
+
+fn line(out: &mut Vec<u8>, mark: u8, text: &[u8]) {
+    out.push(mark);
+    out.extend_from_slice(text);
+    out.extend_from_slice(b"\r\n");
+}
+
+#[inline]
+fn number(out: &mut Vec<u8>, mark: u8, n: i64) {
+    if (0..10).contains(&n) {
+        out.extend_from_slice(&[mark, b'0' + n as u8, b'\r', b'\n']);
+        return;
+    }
+    let mut buf = itoa::Buffer::new();
+    line(out, mark, buf.format(n).as_bytes());
+}
+
+/// Collects a reply as a [`Frame`].
+#[derive(Default)]
+pub struct TreeBuilder {
+    stack: Vec<(Shape, usize, Vec<Frame>)>,
+    done: Option<Frame>,
+}
+
+impl TreeBuilder {
+    /// The finished value; `None` when nothing was written.
+    pub fn finish(mut self) -> Option<Frame> {
+        while !self.stack.is_empty() {
+            self.close();
+        }
+        self.done
+    }
+
+    fn open(&mut self, shape: Shape, left: usize) {
+        self.stack.push((shape, left, Vec::new()));
+        if left == 0 {
+            self.close();
+        }
+    }
+
+    fn push(&mut self, frame: Frame) {
+        match self.stack.last_mut() {
+            None => self.done = Some(frame),
+            Some((_, left, items)) => {
+                items.push(frame);
+                if *left != usize::MAX {
+                    *left -= 1;
+                    if *left == 0 {
+                        self.close();
+                    }
+                }
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some((shape, _, items)) = self.stack.pop() else { return };
+        let frame = match shape {
+            Shape::Array => Frame::Array(items),
+            Shape::Set => Frame::Set(items),
+            Shape::Push => Frame::Push(items),
+            Shape::Map => {
+                let mut pairs = Vec::with_capacity(items.len() / 2);
+                let mut items = items.into_iter();
+                while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                    pairs.push((key, value));
+                }
+                Frame::Map(pairs)
+            }
+        };
+        self.push(frame);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resp2_and_resp3_shapes() {
+        let mut out = Vec::new();
+        let mut r = Reply::resp(&mut out, Proto::Resp2);
+        r.map(1);
+        r.bulk(b"k");
+        r.double(1.5);
+        r.null();
+        r.bool(true);
+        assert_eq!(out, b"*2\r\n$1\r\nk\r\n$3\r\n1.5\r\n$-1\r\n:1\r\n");
+        let mut out = Vec::new();
+        let mut r = Reply::resp(&mut out, Proto::Resp3);
+        r.map(1);
+        r.bulk(b"k");
+        r.double(1.5);
+        r.null();
+        r.bool(true);
+        assert_eq!(out, b"%1\r\n$1\r\nk\r\n,1.5\r\n_\r\n#t\r\n");
+    }
+
+    #[test]
+    fn a_deferred_array_gets_its_header_afterwards() {
+        let mut out = Vec::new();
+        let mut r = Reply::resp(&mut out, Proto::Resp2);
+        let d = r.array_deferred();
+        r.int(1);
+        r.int(20);
+        r.end(d, 2);
+        assert_eq!(out, b"*2\r\n:1\r\n:20\r\n");
+    }
+
+    #[test]
+    fn a_tree_nests() {
+        let mut tree = TreeBuilder::default();
+        let mut r = Reply::tree(&mut tree, Proto::Resp3);
+        r.array(2);
+        r.map(1);
+        r.bulk(b"k");
+        r.int(1);
+        let d = r.set_deferred();
+        r.bulk(b"x");
+        r.end(d, 1);
+        assert_eq!(
+            tree.finish(),
+            Some(Frame::Array(vec![
+                Frame::Map(vec![(Frame::Bulk(b"k".to_vec()), Frame::Int(1))]),
+                Frame::Set(vec![Frame::Bulk(b"x".to_vec())]),
+            ]))
+        );
+    }
+}

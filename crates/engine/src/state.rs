@@ -1,0 +1,123 @@
+//! Everything that the engine holds beside the data set.
+
+use crate::client::{Client, ClientId, Clients};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::engine::Outgoing;
+use crate::stats::Stats;
+use std::collections::VecDeque;
+
+/// State of the server: clients, configuration, statistics, what waits to leave.
+pub struct ServerState {
+    /// Time.
+    pub clock: Box<dyn Clock>,
+    /// Microseconds since the Unix epoch at the end of the last command, or when the owner woke the engine.
+    pub stamp: u64,
+    /// Clients.
+    pub clients: Clients,
+    /// Configuration.
+    pub config: Config,
+    /// Statistics.
+    pub stats: Stats,
+    /// What waits to leave; see [`Outgoing`].
+    pub outgoing: VecDeque<Outgoing>,
+    /// Clients that read the stream of effects.
+    pub replicas: Vec<ClientId>,
+    /// Clients that asked for MONITOR.
+    pub monitors: Vec<ClientId>,
+    /// Depth of units of execution: scripts and EXEC nest.
+    pub depth: u32,
+    /// Microseconds since the Unix epoch at start.
+    pub started_us: u64,
+    /// 40 hexadecimal digits that name this run of the server.
+    pub run_id: String,
+    /// What the owner knows of the process, for INFO.
+    pub process: ProcessInfo,
+}
+
+/// What INFO shows of the process; the engine's owner keeps it up to date.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessInfo {
+    /// Process id.
+    pub pid: u32,
+    /// TCP port.
+    pub tcp_port: u16,
+    /// Path of the program.
+    pub executable: String,
+    /// Path of the configuration file, if one was read.
+    pub config_file: String,
+    /// `uname` text: system, release, machine.
+    pub os: String,
+    /// Resident memory in bytes.
+    pub rss: u64,
+    /// Physical memory of the machine in bytes.
+    pub total_system_memory: u64,
+    /// CPU time in microseconds: user and system.
+    pub cpu_us: (u64, u64),
+    /// Bytes received and sent by connections that are gone.
+    pub net: (u64, u64),
+}
+
+impl ServerState {
+    /// State of a server that starts now.
+    pub fn new(config: Config, clock: Box<dyn Clock>, seed: [u8; 16]) -> Self {
+        let now = clock.now_us();
+        let mut stats = Stats::default();
+        stats.commands.resize(crate::commands::all().len(), Default::default());
+        let mut run_id = String::with_capacity(40);
+        for byte in sha1_of(&seed, now) {
+            run_id.push_str(&format!("{byte:02x}"));
+        }
+        ServerState {
+            clock,
+            stamp: now,
+            clients: Clients::default(),
+            config,
+            stats,
+            outgoing: VecDeque::new(),
+            replicas: Vec::new(),
+            monitors: Vec::new(),
+            depth: 0,
+            started_us: now,
+            run_id,
+            process: ProcessInfo::default(),
+        }
+    }
+
+    /// The client, if it is still connected.
+    #[inline]
+    pub fn client(&self, id: ClientId) -> Option<&Client> {
+        self.clients.get(id)
+    }
+
+    /// Sends bytes to a client outside of its own command's reply.
+    pub fn send(&mut self, client: ClientId, bytes: Vec<u8>) {
+        self.outgoing.push_back(Outgoing::Reply { client, bytes });
+    }
+
+    /// A line for the log.
+    pub fn log(&mut self, level: LogLevel, text: impl Into<Vec<u8>>) {
+        self.outgoing.push_back(Outgoing::Log { level, text: text.into() });
+    }
+}
+
+fn sha1_of(seed: &[u8], now: u64) -> [u8; 20] {
+    use sha1::Digest;
+    let mut sha = sha1::Sha1::new();
+    sha.update(seed);
+    sha.update(now.to_le_bytes());
+    sha.finalize().into()
+}
+
+/// Levels of log lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Much, for developers.
+    Debug,
+    /// Rarely of use.
+    Verbose,
+    /// What an operator wants to see.
+    Notice,
+    /// What an operator must see.
+    Warning,
+}

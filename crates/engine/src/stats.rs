@@ -1,0 +1,181 @@
+//! Counters that INFO, SLOWLOG and LATENCY show.
+
+use crate::client::ClientId;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Counters of one command.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CommandStats {
+    /// Calls.
+    pub calls: u64,
+    /// Microseconds in all.
+    pub usec: u64,
+    /// Refused before execution.
+    pub rejected: u64,
+    /// Ended with an error.
+    pub failed: u64,
+}
+
+/// An entry of SLOWLOG.
+#[derive(Debug, Clone)]
+pub struct SlowEntry {
+    /// Grows by one with each entry.
+    pub id: u64,
+    /// Seconds since the Unix epoch.
+    pub time: i64,
+    /// Microseconds.
+    pub usec: u64,
+    /// Arguments, shortened.
+    pub argv: Vec<Vec<u8>>,
+    /// Address of the client.
+    pub addr: String,
+    /// Name of the client.
+    pub name: Vec<u8>,
+}
+
+/// Longest list of arguments that SLOWLOG keeps.
+const SLOW_ARGS: usize = 32;
+/// Longest argument that SLOWLOG keeps.
+const SLOW_ARG_BYTES: usize = 128;
+
+/// Shortens arguments as SLOWLOG does.
+pub fn shorten(argv: &[&[u8]]) -> Vec<Vec<u8>> {
+    let mut out = Vec::with_capacity(argv.len().min(SLOW_ARGS));
+    for (i, arg) in argv.iter().enumerate() {
+        if argv.len() > SLOW_ARGS && i == SLOW_ARGS - 1 {
+            out.push(format!("... ({} more arguments)", argv.len() - SLOW_ARGS + 1).into_bytes());
+            break;
+        }
+        if arg.len() > SLOW_ARG_BYTES {
+            let mut short = arg[..SLOW_ARG_BYTES].to_vec();
+            short.extend_from_slice(format!("... ({} more bytes)", arg.len() - SLOW_ARG_BYTES).as_bytes());
+            out.push(short);
+        } else {
+            out.push(arg.to_vec());
+        }
+    }
+    out
+}
+
+/// Counters of the engine.
+#[derive(Default)]
+pub struct Stats {
+    /// By command id.
+    pub commands: Vec<CommandStats>,
+    /// Errors by their code; bounded, see [`Stats::count_error`].
+    pub errors: BTreeMap<Vec<u8>, u64>,
+    /// Error replies in all.
+    pub error_replies: u64,
+    /// Commands processed.
+    pub processed: u64,
+    /// Connections accepted.
+    pub connections: u64,
+    /// Connections refused because of `maxclients`.
+    pub rejected_connections: u64,
+    /// Units of execution that errors were counted in; see `unexpected_error_replies`.
+    pub unexpected_errors: u64,
+    /// Scripts dropped from the cache by its bound.
+    pub evicted_scripts: u64,
+    /// Accesses of scripts to keys that they had not declared.
+    pub undeclared_keys: u64,
+    /// Highest `used_memory` seen.
+    pub peak_memory: usize,
+    /// SLOWLOG, newest first.
+    pub slowlog: VecDeque<SlowEntry>,
+    /// Next id of SLOWLOG.
+    pub slow_next: u64,
+    /// ACL denials.
+    pub acl_denied: u64,
+}
+
+/// Most error codes that are told apart, as in Redis.
+const ERROR_CODES: usize = 128;
+
+impl Stats {
+    /// Counts an error reply under its code.
+    pub fn count_error(&mut self, code: &[u8]) {
+        self.error_replies += 1;
+        if let Some(count) = self.errors.get_mut(code) {
+            *count += 1;
+        } else if self.errors.len() < ERROR_CODES {
+            self.errors.insert(code.to_vec(), 1);
+        }
+    }
+
+    /// Adds an entry to SLOWLOG and drops the oldest past `max`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn slow(&mut self, time: i64, usec: u64, argv: &[&[u8]], addr: String, name: Vec<u8>, max: usize) {
+        let entry = SlowEntry { id: self.slow_next, time, usec, argv: shorten(argv), addr, name };
+        self.slow_next += 1;
+        self.slowlog.push_front(entry);
+        self.slowlog.truncate(max);
+    }
+
+    /// CONFIG RESETSTAT.
+    pub fn reset(&mut self) {
+        self.commands.iter_mut().for_each(|c| *c = CommandStats::default());
+        self.errors.clear();
+        self.error_replies = 0;
+        self.processed = 0;
+        self.connections = 0;
+        self.rejected_connections = 0;
+        self.unexpected_errors = 0;
+        self.evicted_scripts = 0;
+        self.acl_denied = 0;
+    }
+}
+
+/// Somebody who reads along what is executed.
+pub type Monitors = Vec<ClientId>;
+
+/// Shows MONITOR's clients a command.
+#[cold]
+pub fn feed_monitors(
+    ks: &crate::keyspace::Keyspace,
+    sv: &mut crate::state::ServerState,
+    id: ClientId,
+    argv: &[&[u8]],
+    command: &crate::commands::Command,
+    origin: crate::cx::Origin,
+) {
+    use crate::spec::Flags;
+    if command.spec.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
+        return;
+    }
+    let from = match origin {
+        crate::cx::Origin::Script => "lua".to_owned(),
+        _ => sv.clients.get(id).map(|c| c.conn.addr.clone()).unwrap_or_default(),
+    };
+    let mut line =
+        format!("+{}.{:06} [{} {from}]", ks.now_us / 1_000_000, ks.now_us % 1_000_000, ks.cur).into_bytes();
+    for (i, arg) in argv.iter().enumerate() {
+        line.extend_from_slice(b" \"");
+        if i > 0 && command.spec.flags.contains(Flags::SENSITIVE) {
+            line.extend_from_slice(b"(redacted)");
+        } else {
+            escape(arg, &mut line);
+        }
+        line.push(b'"');
+    }
+    line.extend_from_slice(b"\r\n");
+    for i in 0..sv.monitors.len() {
+        let monitor = sv.monitors[i];
+        sv.send(monitor, line.clone());
+    }
+}
+
+/// Appends bytes as `sdscatrepr` shows them, without the quotes.
+pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    for b in bytes {
+        match b {
+            b'\\' | b'"' => out.extend_from_slice(&[b'\\', *b]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x07 => out.extend_from_slice(b"\\a"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x20..=0x7e => out.push(*b),
+            _ => out.extend_from_slice(format!("\\x{b:02x}").as_bytes()),
+        }
+    }
+}

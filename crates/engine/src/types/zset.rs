@@ -1,0 +1,20 @@
+//! The zset value.
+
+/// A zset.
+#[derive(Debug, Clone, Default)]
+pub struct ZSet {}
+
+impl ZSet {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        0
+    }
+    /// Bytes on the heap. O(1).
+    pub fn mem(&self) -> usize {
+        0
+    }
+    /// Name of the encoding.
+    pub fn encoding(&self) -> &'static str {
+        "listpack"
+    }
+}

@@ -1,0 +1,204 @@
+//! The values of keys.
+
+use crate::error::{CmdError, WRONG_TYPE};
+use crate::types::{Hash, List, Set, ZSet};
+use smallvec::SmallVec;
+use totality_ds::Bytes;
+
+/// What a key holds. 24 bytes; everything larger is behind a pointer.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A string. Edited in place (APPEND, SETRANGE, SETBIT …) it has an allocation with room to spare, which is what
+    /// tells encoding `raw` from `embstr` where the length does not.
+    Str(Bytes),
+    /// A string that is an integer: encoding `int`.
+    Int(i64),
+    /// A list.
+    List(Box<List>),
+    /// A set.
+    Set(Box<Set>),
+    /// A hash.
+    Hash(Box<Hash>),
+    /// A sorted set.
+    ZSet(Box<ZSet>),
+}
+
+/// Types of values, as TYPE names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Type {
+    String,
+    List,
+    Set,
+    ZSet,
+    Hash,
+}
+
+impl Type {
+    /// The name that TYPE answers and that SCAN's TYPE option takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Type::String => "string",
+            Type::List => "list",
+            Type::Set => "set",
+            Type::ZSet => "zset",
+            Type::Hash => "hash",
+        }
+    }
+}
+
+/// Longest string that Redis keeps in one allocation with its header: encoding `embstr`.
+pub const EMBSTR_MAX: usize = 44;
+
+/// The bytes of a string value; integers are rendered on the stack.
+pub enum StrRef<'a> {
+    /// Bytes of the value.
+    Bytes(&'a [u8]),
+    /// Digits of an integer.
+    Digits(SmallVec<[u8; 20]>),
+}
+
+impl std::ops::Deref for StrRef<'_> {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            StrRef::Bytes(bytes) => bytes,
+            StrRef::Digits(digits) => digits,
+        }
+    }
+}
+
+impl Value {
+    /// A string value, an integer where Redis would keep one (`string2ll` accepts it and it has at most 20 digits).
+    #[inline]
+    pub fn from_bytes(bytes: &[u8]) -> Value {
+        match crate::util::parse_i64(bytes) {
+            Some(n) => Value::Int(n),
+            None => Value::Str(Bytes::from(bytes)),
+        }
+    }
+
+    /// The type.
+    pub fn kind(&self) -> Type {
+        match self {
+            Value::Str(_) | Value::Int(_) => Type::String,
+            Value::List(_) => Type::List,
+            Value::Set(_) => Type::Set,
+            Value::Hash(_) => Type::Hash,
+            Value::ZSet(_) => Type::ZSet,
+        }
+    }
+
+    /// The bytes of a string, or WRONGTYPE.
+    #[inline]
+    pub fn as_str(&self) -> Result<StrRef<'_>, CmdError> {
+        match self {
+            Value::Str(bytes) => Ok(StrRef::Bytes(bytes)),
+            Value::Int(n) => {
+                Ok(StrRef::Digits(SmallVec::from_slice(itoa::Buffer::new().format(*n).as_bytes())))
+            }
+            _ => Err(WRONG_TYPE),
+        }
+    }
+
+    /// Length of a string in bytes, or WRONGTYPE.
+    pub fn str_len(&self) -> Result<usize, CmdError> {
+        match self {
+            Value::Str(bytes) => Ok(bytes.len()),
+            Value::Int(n) => Ok(itoa::Buffer::new().format(*n).len()),
+            _ => Err(WRONG_TYPE),
+        }
+    }
+
+    /// Edits a string in place (an integer becomes its digits), or WRONGTYPE. Afterwards the encoding is `raw`.
+    pub fn edit<R>(&mut self, f: impl FnOnce(&mut Bytes) -> R) -> Result<R, CmdError> {
+        if let Value::Int(n) = self {
+            *self = Value::Str(Bytes::from(itoa::Buffer::new().format(*n).as_bytes()));
+        }
+        let Value::Str(bytes) = self else { return Err(WRONG_TYPE) };
+        let result = f(bytes);
+        bytes.spill();
+        Ok(result)
+    }
+
+    /// Bytes of memory behind the value, beyond its place in the key table. O(1).
+    #[inline]
+    pub fn mem(&self) -> usize {
+        match self {
+            Value::Str(bytes) => bytes.heap_bytes(),
+            Value::Int(_) => 0,
+            Value::List(v) => size_of::<List>() + v.mem(),
+            Value::Set(v) => size_of::<Set>() + v.mem(),
+            Value::Hash(v) => size_of::<Hash>() + v.mem(),
+            Value::ZSet(v) => size_of::<ZSet>() + v.mem(),
+        }
+    }
+
+    /// The encoding, with the name that OBJECT ENCODING answers.
+    pub fn encoding(&self) -> &'static str {
+        match self {
+            Value::Int(_) => "int",
+            Value::Str(bytes) if bytes.len() <= EMBSTR_MAX && !bytes.is_spilled() => "embstr",
+            Value::Str(_) => "raw",
+            Value::List(v) => v.encoding(),
+            Value::Set(v) => v.encoding(),
+            Value::Hash(v) => v.encoding(),
+            Value::ZSet(v) => v.encoding(),
+        }
+    }
+
+    /// True when freeing the value could take long: it goes to the outbox instead of being dropped in place.
+    pub fn is_big(&self) -> bool {
+        self.mem() > 64 * 1024 && !matches!(self, Value::Str(_) | Value::Int(_))
+    }
+}
+
+/// A collection that can be a key's value.
+pub trait Collection: Sized {
+    /// The collection inside a value; `None` for another type.
+    fn of(value: &Value) -> Option<&Self>;
+    /// The same, to be changed.
+    fn of_mut(value: &mut Value) -> Option<&mut Self>;
+    /// Makes it a value.
+    fn into_value(self) -> Value;
+    /// True when nothing is left and the key must go.
+    fn is_empty(&self) -> bool;
+}
+
+macro_rules! collection {
+    ($($type:ident),*) => {$(
+        impl Collection for $type {
+            fn of(value: &Value) -> Option<&Self> {
+                match value { Value::$type(v) => Some(v), _ => None }
+            }
+            fn of_mut(value: &mut Value) -> Option<&mut Self> {
+                match value { Value::$type(v) => Some(v), _ => None }
+            }
+            fn into_value(self) -> Value { Value::$type(Box::new(self)) }
+            fn is_empty(&self) -> bool { self.len() == 0 }
+        }
+    )*};
+}
+collection!(List, Set, Hash, ZSet);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_24_bytes() {
+        assert_eq!(size_of::<Value>(), 24);
+    }
+
+    #[test]
+    fn strings_that_are_integers_are_kept_as_such() {
+        assert_eq!(Value::from_bytes(b"12").encoding(), "int");
+        assert_eq!(Value::from_bytes(b"012").encoding(), "embstr");
+        assert_eq!(Value::from_bytes(b"-0").encoding(), "embstr");
+        assert_eq!(Value::from_bytes(&[b'x'; 45]).encoding(), "raw");
+        assert_eq!(Value::from_bytes(&[b'x'; 44]).encoding(), "embstr");
+        let mut value = Value::Int(12);
+        value.edit(|bytes| bytes.push_slice(b"3")).unwrap();
+        assert_eq!((value.encoding(), &*value.as_str().unwrap()), ("raw", &b"123"[..]));
+    }
+}

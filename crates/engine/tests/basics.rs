@@ -1,0 +1,88 @@
+//! The first commands through the execute gate, without a server.
+
+use totality_engine::engine::NoTicker;
+use totality_engine::{ClientId, Config, ConnInfo, Engine, ManualClock};
+
+struct Bench {
+    engine: Engine,
+    client: ClientId,
+    clock: ManualClock,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let clock = ManualClock::new(1_700_000_000_000_000);
+        let mut engine = Engine::new(Config::default(), Box::new(clock.clone()), [7; 16]);
+        let client = engine.connect(ConnInfo::default());
+        Bench { engine, client, clock }
+    }
+
+    fn run(&mut self, line: &str) -> String {
+        let argv: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let mut out = Vec::new();
+        self.engine.wake();
+        self.engine.execute(self.client, &argv, &mut out, &mut NoTicker);
+        String::from_utf8(out).unwrap()
+    }
+}
+
+#[test]
+fn strings_counters_and_deadlines() {
+    let mut b = Bench::new();
+    assert_eq!(b.run("SET k v"), "+OK\r\n");
+    assert_eq!(b.run("GET k"), "$1\r\nv\r\n");
+    assert_eq!(b.run("get nokey"), "$-1\r\n");
+    assert_eq!(b.run("INCR n"), ":1\r\n");
+    assert_eq!(b.run("INCR k"), "-ERR value is not an integer or out of range\r\n");
+    assert_eq!(b.run("EXPIRE k 10"), ":1\r\n");
+    assert_eq!(b.run("TTL k"), ":10\r\n");
+    b.clock.advance_ms(10_000);
+    assert_eq!(b.run("GET k"), "$-1\r\n");
+    assert_eq!(b.run("TTL k"), ":-2\r\n");
+    assert_eq!(b.engine.ks.stats.expired, 1);
+    assert_eq!(b.run("DEL n k"), ":1\r\n");
+    assert_eq!(b.run("GET"), "-ERR wrong number of arguments for 'get' command\r\n");
+}
+
+#[test]
+fn memory_is_accounted_to_the_byte() {
+    let mut b = Bench::new();
+    let empty = b.engine.ks.used_memory();
+    let long = "x".repeat(1000);
+    b.run(&format!("SET k {long}"));
+    assert!(b.engine.ks.used_memory() >= empty + 1000);
+    b.run("DEL k");
+    b.run("SET k 1");
+    let small = b.engine.ks.used_memory();
+    b.run(&format!("SET k {long}"));
+    b.run("SET k 1");
+    assert_eq!(b.engine.ks.used_memory(), small);
+}
+
+#[test]
+fn two_engines_are_independent() {
+    let (mut a, mut b) = (Bench::new(), Bench::new());
+    a.run("SET k 1");
+    assert_eq!(b.run("GET k"), "$-1\r\n");
+    assert_eq!(a.run("GET k"), "$1\r\n1\r\n");
+}
+
+#[test]
+fn transactions() {
+    let mut b = Bench::new();
+    b.run("MULTI");
+    assert_eq!(b.run("SET k v"), "+QUEUED\r\n");
+    assert_eq!(b.run("INCR k"), "+QUEUED\r\n");
+    assert_eq!(
+        b.run("EXEC"),
+        "*2\r\n+OK\r\n-ERR value is not an integer or out of range\r\n"
+    );
+    b.run("MULTI");
+    b.run("NOSUCH");
+    assert_eq!(b.run("EXEC"), "-EXECABORT Transaction discarded because of previous errors.\r\n");
+    b.run("WATCH k");
+    b.run("SET k w");
+    b.run("MULTI");
+    b.run("GET k");
+    assert_eq!(b.run("EXEC"), "*-1\r\n");
+}
