@@ -73,10 +73,7 @@ fn transactions() {
     b.run("MULTI");
     assert_eq!(b.run("SET k v"), "+QUEUED\r\n");
     assert_eq!(b.run("INCR k"), "+QUEUED\r\n");
-    assert_eq!(
-        b.run("EXEC"),
-        "*2\r\n+OK\r\n-ERR value is not an integer or out of range\r\n"
-    );
+    assert_eq!(b.run("EXEC"), "*2\r\n+OK\r\n-ERR value is not an integer or out of range\r\n");
     b.run("MULTI");
     b.run("NOSUCH");
     assert_eq!(b.run("EXEC"), "-EXECABORT Transaction discarded because of previous errors.\r\n");
