@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
+pub mod oracle;
 pub mod print;
 pub mod rng;
 pub mod server;
+pub mod transcript;
 pub mod value;
 pub mod words;
 

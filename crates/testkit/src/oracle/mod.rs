@@ -1,0 +1,289 @@
+//! Random commands against our server and a real `redis-server` in lock-step: raw reply bytes, then the content,
+//! encoding and time to live of every key. A failure prints its seed and the shortest sequence that still shows it.
+
+pub mod compare;
+pub mod differences;
+pub mod groups;
+mod script;
+pub mod template;
+mod values;
+
+use crate::client::{Client, Command, Reply};
+use crate::rng::Rng;
+use crate::server::Server;
+use crate::{print, words};
+use differences::Differences;
+use groups::{FAMILIES, Family, SHARED};
+use std::io;
+
+/// Commands in one sequence.
+const LENGTH: usize = 40;
+/// Re-runs that shortening one failure may take.
+const SHRINK_RUNS: usize = 400;
+
+/// Characters of a command or reply that a report shows.
+const SHOWN: usize = 1_500;
+
+/// Our server and theirs, with a connection to each per protocol.
+pub struct Pair {
+    ours: Server,
+    theirs: Server,
+    clients: [[Client; 2]; 2],
+    listed: Differences,
+    unknown: Vec<Vec<u8>>,
+}
+
+/// Where the servers parted.
+#[derive(Debug, Clone)]
+pub struct Mismatch {
+    /// The commands up to and including the one whose replies differ.
+    pub commands: Vec<Command>,
+    /// What ours said, as `redis-cli` prints it (or why the connection broke).
+    pub ours: String,
+    /// What theirs said.
+    pub theirs: String,
+}
+
+impl Mismatch {
+    /// A text by which two failures with the same cause are taken for one.
+    pub fn signature(&self) -> String {
+        let last = self.commands.last().map(|c| String::from_utf8_lossy(&c[0]).to_ascii_uppercase());
+        let plain = |s: &str| s.chars().filter(|c| !c.is_ascii_digit()).take(60).collect::<String>();
+        format!("{} {} {}", last.unwrap_or_default(), plain(&self.ours), plain(&self.theirs))
+    }
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for command in &self.commands {
+            writeln!(f, "  > {}", words::join(command).chars().take(SHOWN).collect::<String>())?;
+        }
+        let indent = |s: &str| s.chars().take(SHOWN).collect::<String>().replace('\n', "\n           ");
+        write!(f, "    ours   {}\n    theirs {}", indent(&self.ours), indent(&self.theirs))
+    }
+}
+
+impl Pair {
+    /// Connects to both and finds out which commands either lacks.
+    pub fn new(ours: Server, theirs: Server) -> io::Result<Pair> {
+        let clients =
+            [[ours.client_with(2), theirs.client_with(2)], [ours.client_with(3), theirs.client_with(3)]];
+        let mut pair = Pair { ours, theirs, clients, listed: Differences::load(), unknown: Vec::new() };
+        pair.unknown = pair.probe()?;
+        Ok(pair)
+    }
+
+    /// Names of commands that only one of the two servers knows; they are left out.
+    pub fn left_out(&self) -> Vec<String> {
+        self.unknown.iter().map(|n| String::from_utf8_lossy(n).into_owned()).collect()
+    }
+
+    fn probe(&mut self) -> io::Result<Vec<Vec<u8>>> {
+        let templates = SHARED.iter().chain(FAMILIES.iter().flat_map(|f| f.commands));
+        let mut names: Vec<Vec<u8>> =
+            templates.map(|t| t.split([' ', '[']).next().unwrap_or("").into()).collect();
+        names.sort();
+        names.dedup();
+        names.retain(|n| !n.starts_with(b"NOSUCH"));
+        let mut unknown = Vec::new();
+        for name in names {
+            for client in &mut self.clients[0] {
+                if client.call(&[&name])?.text().starts_with("ERR unknown command") {
+                    unknown.push(name.clone());
+                }
+            }
+        }
+        // Leaves a MULTI that was probed.
+        self.clients[0].iter_mut().try_for_each(|c| c.call(&["DISCARD"]).map(drop))?;
+        Ok(unknown)
+    }
+
+    /// The sequence that a seed stands for.
+    pub fn sequence(&self, family: &Family, seed: u64) -> Vec<Command> {
+        let mut rng = Rng::new(seed);
+        let mut out = Vec::new();
+        while out.len() < LENGTH {
+            let from = if rng.one_in(6) { SHARED } else { family.commands };
+            let mut command = template::expand(rng.pick(from), &mut rng);
+            template::spoil(&mut command, &mut rng);
+            if !self.unknown.contains(&command[0].to_ascii_uppercase()) && !undefined(&command) {
+                out.push(command);
+            }
+        }
+        out
+    }
+
+    /// Runs a sequence on both servers from an empty data set; `Some` when they part.
+    pub fn run(&mut self, commands: &[Command], protocol: u8) -> io::Result<Option<Mismatch>> {
+        let words = |line: &str| words::split(line).unwrap_or_default();
+        let mut all: Vec<Command> = ["DISCARD", "UNWATCH", "SELECT 0", "FLUSHALL"].map(words).to_vec();
+        let skip = all.len();
+        all.extend_from_slice(commands);
+        // What a sequence leaves open must not hide the look at its data.
+        all.extend(["DISCARD", "KEYS *", "DBSIZE"].map(words));
+        let (ours, theirs) = self.both(protocol, &all)?;
+        let mut queued: Option<Vec<Command>> = None;
+        for (i, command) in all.iter().enumerate().skip(skip) {
+            let (a, b) = match (&ours[i], &theirs[i]) {
+                (Ok(a), Ok(b)) => (a, b),
+                (a, b) => return Ok(Some(mismatch(&all[skip..=i], a, b))),
+            };
+            let ok = match (&mut queued, command[0].to_ascii_uppercase().as_slice()) {
+                (Some(q), b"EXEC") => compare::same_exec(q, a, b, &self.listed),
+                _ => compare::same(command, a, b, &self.listed),
+            };
+            if !ok {
+                return Ok(Some(mismatch(&all[skip..=i], &ours[i], &theirs[i])));
+            }
+            match (command[0].to_ascii_uppercase().as_slice(), &mut queued) {
+                (b"MULTI", None) if !b.value.is_error() => queued = Some(Vec::new()),
+                (b"EXEC" | b"DISCARD", _) => queued = None,
+                (_, Some(q)) if b.value.text() == "QUEUED" => q.push(command.clone()),
+                _ => {}
+            }
+        }
+        let keys = match &theirs[all.len() - 2] {
+            Ok(reply) => reply.value.items(),
+            Err(_) => Vec::new(),
+        };
+        self.look(commands, &keys, protocol)
+    }
+
+    /// Compares type, time to live, encoding and content of every key.
+    fn look(
+        &mut self,
+        before: &[Command],
+        keys: &[crate::value::Value],
+        protocol: u8,
+    ) -> io::Result<Option<Mismatch>> {
+        let keys: Vec<&[u8]> = keys.iter().filter_map(|k| k.bytes()).collect();
+        let ask = |words: &[&[u8]]| words.iter().map(|w| w.to_vec()).collect::<Command>();
+        let types: Vec<Command> = keys.iter().map(|k| ask(&[b"TYPE", k])).collect();
+        let (_, theirs) = self.both(protocol, &types)?;
+        let mut all = types;
+        for (key, kind) in keys.iter().zip(&theirs) {
+            all.push(ask(&[b"PTTL", key]));
+            all.push(ask(&[b"OBJECT", b"ENCODING", key]));
+            let kind = kind.as_ref().map(|r| r.value.text()).unwrap_or_default();
+            match kind.as_str() {
+                "string" => all.push(ask(&[b"GET", key])),
+                "list" => all.push(ask(&[b"LRANGE", key, b"0", b"-1"])),
+                "hash" => all.push(ask(&[b"HGETALL", key])),
+                "set" => all.push(ask(&[b"SMEMBERS", key])),
+                "zset" => all.push(ask(&[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"])),
+                _ => {}
+            }
+        }
+        let (ours, theirs) = self.both(protocol, &all)?;
+        for (i, command) in all.iter().enumerate() {
+            let same = match (&ours[i], &theirs[i]) {
+                (Ok(a), Ok(b)) => compare::same(command, a, b, &self.listed),
+                _ => false,
+            };
+            if !same {
+                let mut commands = before.to_vec();
+                commands.push(command.clone());
+                return Ok(Some(mismatch(&commands, &ours[i], &theirs[i])));
+            }
+        }
+        Ok(None)
+    }
+
+    fn both(&mut self, protocol: u8, commands: &[Command]) -> io::Result<(Vec<Answer>, Vec<Answer>)> {
+        let pair = &mut self.clients[usize::from(protocol == 3)];
+        let mut bytes = Vec::new();
+        commands.iter().for_each(|c| crate::client::encode(c, &mut bytes));
+        pair.iter_mut().try_for_each(|c| c.send_raw(&bytes))?;
+        let [ours, theirs] = pair;
+        let out = (answers(ours, commands.len()), answers(theirs, commands.len()));
+        if out.0.iter().chain(&out.1).any(Result::is_err) {
+            // A dead connection or server is a finding, not the end of the search.
+            self.revive()?;
+        }
+        Ok(out)
+    }
+
+    fn revive(&mut self) -> io::Result<()> {
+        if !self.ours.alive() {
+            eprintln!("our server died:\n{}", self.ours.log());
+            self.ours = Server::totality(&[])?;
+        }
+        for (protocol, pair) in [2, 3].into_iter().zip(&mut self.clients) {
+            *pair = [self.ours.client_with(protocol), self.theirs.client_with(protocol)];
+        }
+        Ok(())
+    }
+
+    /// The shortest sequence found that still parts the servers.
+    pub fn shrink(&mut self, found: Mismatch, protocol: u8) -> io::Result<Mismatch> {
+        let mut best = found;
+        let mut runs = 0;
+        let mut chunk = best.commands.len().div_ceil(2);
+        while chunk > 0 {
+            let mut at = 0;
+            while at < best.commands.len() && runs < SHRINK_RUNS {
+                let mut shorter = best.commands.clone();
+                shorter.drain(at..(at + chunk).min(shorter.len()));
+                runs += 1;
+                match self.run(&shorter, protocol)? {
+                    Some(m)
+                        if m.commands.len() < best.commands.len() && m.signature() == best.signature() =>
+                    {
+                        best = m
+                    }
+                    _ => at += chunk,
+                }
+            }
+            chunk /= 2;
+        }
+        Ok(best)
+    }
+}
+
+/// Commands whose outcome no two servers share: drawn at random with effect (SPOP), a reply of thousands of millions
+/// of elements (SRANDMEMBER with a large negative count), a cursor that the server did not hand out.
+fn undefined(command: &Command) -> bool {
+    let number =
+        |at: usize| command.get(at).and_then(|w| std::str::from_utf8(w).ok()?.trim().parse::<i64>().ok());
+    match command[0].to_ascii_uppercase().as_slice() {
+        b"SPOP" => command.len() == 2 || number(2).is_some_and(|n| (1..1000).contains(&n)),
+        b"SRANDMEMBER" | b"HRANDFIELD" | b"ZRANDMEMBER" => number(2).is_some_and(|n| n < -1000),
+        b"SCAN" => number(1).is_some_and(|n| n != 0),
+        b"HSCAN" | b"SSCAN" | b"ZSCAN" => number(2).is_some_and(|n| n != 0),
+        // These would wait.
+        b"BLPOP" | b"BRPOP" | b"BRPOPLPUSH" | b"BLMOVE" | b"BZPOPMIN" | b"BZPOPMAX" => waits(command.last()),
+        b"BLMPOP" | b"BZMPOP" => waits(command.get(1)),
+        b"WAIT" => number(1) != Some(0),
+        _ => false,
+    }
+}
+
+fn waits(timeout: Option<&Vec<u8>>) -> bool {
+    let text = timeout.map(|t| String::from_utf8_lossy(t).trim().to_string()).unwrap_or_default();
+    // Hexadecimal and infinity are numbers to the servers but not to us.
+    text.starts_with("0x") || text.parse::<f64>().is_ok_and(|t| t >= 0.0)
+}
+
+type Answer = Result<Reply, String>;
+
+fn answers(client: &mut Client, n: usize) -> Vec<Answer> {
+    let mut broken: Option<String> = None;
+    (0..n)
+        .map(|_| match &broken {
+            Some(why) => Err(why.clone()),
+            None => client.read().map_err(|e| broken.insert(e.to_string()).clone()),
+        })
+        .collect()
+}
+
+fn mismatch(commands: &[Command], ours: &Answer, theirs: &Answer) -> Mismatch {
+    let show = |a: &Answer| match a {
+        Ok(reply) => format!("{}  [{}]", print::reply(&reply.value), brief(&reply.raw)),
+        Err(why) => format!("no reply: {why}"),
+    };
+    Mismatch { commands: commands.to_vec(), ours: show(ours), theirs: show(theirs) }
+}
+
+fn brief(raw: &[u8]) -> String {
+    raw[..raw.len().min(120)].escape_ascii().to_string()
+}
