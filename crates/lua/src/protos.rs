@@ -1,0 +1,142 @@
+//! Prototypes as loaded into a VM: constants interned in its heap, call-site cells, and addresses that do not move, so
+//! that the interpreter holds plain references to code while scripts compile more of it.
+
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use crate::chunk::{Chunk, Const, Proto};
+use crate::heap::Heap;
+use crate::op::Instr;
+use crate::value::Value;
+
+/// A loaded function.
+pub(crate) struct Loaded {
+    pub(crate) chunk: Arc<Chunk>,
+    /// Way from the chunk's main function to this one
+    path: Box<[u32]>,
+    pub(crate) code: Box<[Instr]>,
+    pub(crate) k: Box<[Value]>,
+    pub(crate) sites: Box<[AtomicU32]>,
+    /// Numbers of the functions inside this one
+    pub(crate) inner: Box<[u32]>,
+    pub(crate) ups: Box<[crate::chunk::UpDesc]>,
+    pub(crate) num_params: u8,
+    pub(crate) is_vararg: bool,
+    pub(crate) needs_arg: bool,
+    pub(crate) max_stack: u8,
+}
+
+impl Loaded {
+    /// The prototype with its debug information.
+    pub(crate) fn proto(&self) -> &Proto {
+        let mut p = &self.chunk.main;
+        for &i in &self.path {
+            p = &p.protos[i as usize];
+        }
+        p
+    }
+
+    pub(crate) fn line(&self, pc: usize) -> u32 {
+        self.proto().lines.get(pc).copied().unwrap_or(0)
+    }
+}
+
+const FIRST_BITS: u32 = 6;
+const SEGMENTS: usize = 22;
+
+/// Append-only through a shared reference; shortened only between runs.
+pub(crate) struct ProtoArena {
+    segments: [OnceCell<Box<[OnceCell<Loaded>]>>; SEGMENTS],
+    len: Cell<u32>,
+}
+
+#[inline]
+fn locate(id: u32) -> (usize, usize) {
+    let n = id + (1 << FIRST_BITS);
+    let top = 31 - n.leading_zeros();
+    ((top - FIRST_BITS) as usize, (n ^ (1 << top)) as usize)
+}
+
+impl ProtoArena {
+    pub(crate) fn new() -> ProtoArena {
+        ProtoArena { segments: [const { OnceCell::new() }; SEGMENTS], len: Cell::new(0) }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> &Loaded {
+        let (s, i) = locate(id);
+        self.segments[s].get().and_then(|seg| seg[i].get()).expect("a closure's prototype stays loaded")
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.len.get()
+    }
+
+    fn push(&self, l: Loaded) -> Option<u32> {
+        let id = self.len.get();
+        let (s, i) = locate(id);
+        let seg = self.segments.get(s)?.get_or_init(|| (0..1usize << (s as u32 + FIRST_BITS)).map(|_| OnceCell::new()).collect());
+        seg[i].set(l).ok()?;
+        self.len.set(id + 1);
+        Some(id)
+    }
+
+    /// Forgets the prototypes from `len` on.
+    pub(crate) fn truncate(&mut self, len: u32) {
+        while self.len.get() > len {
+            let id = self.len.get() - 1;
+            let (s, i) = locate(id);
+            if let Some(seg) = self.segments[s].get_mut() {
+                seg[i].take();
+                if i == 0 && s > 0 {
+                    self.segments[s].take();
+                }
+            }
+            self.len.set(id);
+        }
+    }
+
+    /// Loads a chunk: interns its constants in `heap` and returns the number of its main function; `None` when there
+    /// are too many functions (beyond 2^27).
+    pub(crate) fn load(&self, chunk: &Arc<Chunk>, heap: &mut Heap) -> Option<u32> {
+        self.load_proto(chunk, &chunk.main, &mut Vec::new(), heap)
+    }
+
+    /// The depth is that of the parser's bound on nested functions.
+    fn load_proto(&self, chunk: &Arc<Chunk>, p: &Proto, path: &mut Vec<u32>, heap: &mut Heap) -> Option<u32> {
+        let mut inner = Vec::with_capacity(p.protos.len());
+        for (i, q) in p.protos.iter().enumerate() {
+            path.push(i as u32);
+            inner.push(self.load_proto(chunk, q, path, heap)?);
+            path.pop();
+        }
+        let k = p
+            .consts
+            .iter()
+            .map(|c| match c {
+                Const::Nil => Value::Nil,
+                Const::Bool(b) => Value::Bool(*b),
+                Const::Num(n) => Value::Num(*n),
+                Const::Str(s) => {
+                    let id = heap.intern(s);
+                    heap.strs.table_hash(id);
+                    Value::Str(id)
+                }
+            })
+            .collect();
+        self.push(Loaded {
+            chunk: chunk.clone(),
+            path: path.as_slice().into(),
+            code: p.code.as_slice().into(),
+            k,
+            sites: (0..p.sites).map(|_| AtomicU32::new(0)).collect(),
+            inner: inner.into(),
+            ups: p.upvals.as_slice().into(),
+            num_params: p.num_params,
+            is_vararg: p.is_vararg,
+            needs_arg: p.needs_arg,
+            max_stack: p.max_stack,
+        })
+    }
+}
