@@ -1,7 +1,34 @@
 //! See README.md.
 #![forbid(unsafe_code)]
+#![allow(dead_code)]
 
+mod call;
+mod chunk;
+mod debuginfo;
+mod gc;
+mod heap;
+pub mod host;
+pub mod instrument;
+mod lexer;
+mod lib_base;
+mod meta;
+mod native;
 pub mod numfmt;
 pub mod numparse;
+mod op;
+mod parser;
 pub mod pattern;
+mod protos;
 pub mod reply;
+mod strings;
+mod table;
+mod thread;
+mod value;
+mod view;
+mod vm;
+
+pub use chunk::{Chunk, CompileError, CompileLimits};
+pub use host::{Args, Flow, Host, HostFn, Reply, TableRef, Tick, ValueRef};
+pub use instrument::Instrument;
+pub use native::Interrupt;
+pub use value::{FuncRef, Limit};

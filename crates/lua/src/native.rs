@@ -71,7 +71,6 @@ pub(crate) struct State {
     pub(crate) bufs: Vec<Vec<u8>>,
     pub(crate) reply: crate::host::Reply,
     pub(crate) event_names: Vec<StrId>,
-    pub(crate) cjson: crate::lib_cjson::Settings,
     pub(crate) meta_absent: bool,
     pub(crate) pins: Vec<Value>,
     pub(crate) clock: fn() -> f64,
@@ -705,5 +704,36 @@ impl State {
     /// True when the frame below the running native function is Lua code.
     pub(crate) fn caller_is_lua(&self) -> bool {
         self.frames.len() >= 2 && self.frames[self.frames.len() - 2].proto != NATIVE
+    }
+}
+
+impl State {
+    /// Value of an upvalue, wherever it is.
+    pub(crate) fn upval_get(&self, u: u32) -> Value {
+        match self.heap.upvals[u as usize] {
+            UpVal::Closed(v) => v,
+            UpVal::Open { thread, slot } if thread == self.current => self.stack[slot as usize],
+            UpVal::Open { thread, slot } => {
+                let t = self.heap.threads.get(thread.0 as usize).and_then(|t| t.as_ref());
+                t.and_then(|t| t.stack.get(slot as usize)).copied().unwrap_or(Value::Nil)
+            }
+            UpVal::Free => Value::Nil,
+        }
+    }
+
+    /// Assigns an upvalue, wherever it is.
+    pub(crate) fn upval_set(&mut self, u: u32, v: Value) {
+        match self.heap.upvals[u as usize] {
+            UpVal::Closed(_) => self.heap.upvals[u as usize] = UpVal::Closed(v),
+            UpVal::Open { thread, slot } if thread == self.current => self.stack[slot as usize] = v,
+            UpVal::Open { thread, slot } => {
+                if let Some(t) = self.heap.threads.get_mut(thread.0 as usize).and_then(|t| t.as_mut())
+                    && let Some(s) = t.stack.get_mut(slot as usize)
+                {
+                    *s = v;
+                }
+            }
+            UpVal::Free => {}
+        }
     }
 }
