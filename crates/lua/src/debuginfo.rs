@@ -39,7 +39,11 @@ pub(crate) fn current_line(protos: &ProtoArena, f: &Frame) -> u32 {
 }
 
 /// Chunk and line of the Lua function at a level; none when a native function or a lost tail call is there.
-pub(crate) fn position_at_level<'a>(st: &'a State, protos: &'a ProtoArena, lv: usize) -> Option<(&'a str, u32)> {
+pub(crate) fn position_at_level<'a>(
+    st: &'a State,
+    protos: &'a ProtoArena,
+    lv: usize,
+) -> Option<(&'a str, u32)> {
     match level(st, lv)? {
         Level::Frame(i) if st.frames[i].proto != NATIVE => {
             let f = &st.frames[i];
@@ -149,7 +153,12 @@ pub(crate) fn c_str(s: &[u8]) -> &[u8] {
 }
 
 /// Kind and name of what register `reg` of a frame holds.
-pub(crate) fn object_name(st: &State, protos: &ProtoArena, frame: &Frame, reg: u32) -> Option<(&'static str, Vec<u8>)> {
+pub(crate) fn object_name(
+    st: &State,
+    protos: &ProtoArena,
+    frame: &Frame,
+    reg: u32,
+) -> Option<(&'static str, Vec<u8>)> {
     if frame.proto == NATIVE {
         return None;
     }

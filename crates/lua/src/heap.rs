@@ -125,7 +125,11 @@ impl Heap {
     }
 
     pub(crate) fn new_table(&mut self, narr: usize, nhash: usize) -> Option<TableId> {
-        let t = if narr == 0 && nhash == 0 { Table::new() } else { Table::with_capacity(narr, nhash, &mut self.mem)? };
+        let t = if narr == 0 && nhash == 0 {
+            Table::new()
+        } else {
+            Table::with_capacity(narr, nhash, &mut self.mem)?
+        };
         Some(self.add_table(t))
     }
 
@@ -250,7 +254,11 @@ impl Heap {
         self.threads.truncate(self.base.threads);
         self.mem.used = 0;
         self.weak = false;
-        if !self.free_tables.is_empty() || !self.free_closures.is_empty() || !self.free_upvals.is_empty() || !self.free_threads.is_empty() {
+        if !self.free_tables.is_empty()
+            || !self.free_closures.is_empty()
+            || !self.free_upvals.is_empty()
+            || !self.free_threads.is_empty()
+        {
             self.free_tables = Vec::new();
             self.free_closures = Vec::new();
             self.free_upvals = Vec::new();

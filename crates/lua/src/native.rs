@@ -144,7 +144,11 @@ impl<'a> Stepper<'a> {
 
     #[inline]
     pub(crate) fn look(&mut self) -> Result<(), LuaError> {
-        if self.interrupt.load(Ordering::Relaxed) == 0 { Ok(()) } else { interrupted(self.interrupt, self.host) }
+        if self.interrupt.load(Ordering::Relaxed) == 0 {
+            Ok(())
+        } else {
+            interrupted(self.interrupt, self.host)
+        }
     }
 }
 
@@ -556,7 +560,11 @@ impl Ctx<'_> {
     /// Counts `n` units of work. For loops that hold no borrow of the heap; others use [`Ctx::parts`].
     #[inline]
     pub(crate) fn step(&mut self, _n: u32) -> Result<(), LuaError> {
-        if self.env.interrupt.load(Ordering::Relaxed) == 0 { Ok(()) } else { interrupted(self.env.interrupt, self.host) }
+        if self.env.interrupt.load(Ordering::Relaxed) == 0 {
+            Ok(())
+        } else {
+            interrupted(self.env.interrupt, self.host)
+        }
     }
 
     /// The heap and a stepper, borrowed side by side: for loops over a string's bytes.

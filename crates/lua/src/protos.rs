@@ -76,7 +76,10 @@ impl ProtoArena {
     fn push(&self, l: Loaded) -> Option<u32> {
         let id = self.len.get();
         let (s, i) = locate(id);
-        let seg = self.segments.get(s)?.get_or_init(|| (0..1usize << (s as u32 + FIRST_BITS)).map(|_| OnceCell::new()).collect());
+        let seg = self
+            .segments
+            .get(s)?
+            .get_or_init(|| (0..1usize << (s as u32 + FIRST_BITS)).map(|_| OnceCell::new()).collect());
         seg[i].set(l).ok()?;
         self.len.set(id + 1);
         Some(id)

@@ -75,7 +75,8 @@ impl Table {
     pub(crate) fn with_capacity(narr: usize, nhash: usize, mem: &mut Mem) -> Option<Table> {
         let mut t = Table::new();
         if narr > 0 || nhash > 0 {
-            let size = narr * size_of::<Value>() + if nhash > 0 { nhash.next_power_of_two() * size_of::<Node>() } else { 0 };
+            let size = narr * size_of::<Value>()
+                + if nhash > 0 { nhash.next_power_of_two() * size_of::<Node>() } else { 0 };
             if mem.used.saturating_add(size) > mem.hard {
                 return None;
             }
@@ -276,7 +277,13 @@ impl Table {
     }
 
     /// Raw write.
-    pub(crate) fn set(&mut self, strs: &mut Strings, mem: &mut Mem, key: Value, val: Value) -> Result<(), SetError> {
+    pub(crate) fn set(
+        &mut self,
+        strs: &mut Strings,
+        mem: &mut Mem,
+        key: Value,
+        val: Value,
+    ) -> Result<(), SetError> {
         match key {
             Value::Num(n) => {
                 if let Some(i) = fast_int(n)
@@ -300,7 +307,13 @@ impl Table {
     }
 
     /// Writes under a key that is known to have no entry.
-    fn insert_new(&mut self, strs: &mut Strings, mem: &mut Mem, key: Value, val: Value) -> Result<(), SetError> {
+    fn insert_new(
+        &mut self,
+        strs: &mut Strings,
+        mem: &mut Mem,
+        key: Value,
+        val: Value,
+    ) -> Result<(), SetError> {
         let slot = if self.nodes.is_empty() { None } else { self.new_key(strs, key) };
         match slot {
             Some(i) => {
@@ -381,7 +394,13 @@ impl Table {
     }
 
     /// Gives the parts new sizes and puts every entry where it then belongs.
-    pub(crate) fn resize(&mut self, strs: &mut Strings, mem: &mut Mem, narr: usize, nhash: usize) -> Result<(), SetError> {
+    pub(crate) fn resize(
+        &mut self,
+        strs: &mut Strings,
+        mem: &mut Mem,
+        narr: usize,
+        nhash: usize,
+    ) -> Result<(), SetError> {
         let before = self.parts_size();
         let hash_size = if nhash == 0 { 0 } else { nhash.next_power_of_two() };
         let after = narr * size_of::<Value>() + hash_size * size_of::<Node>();

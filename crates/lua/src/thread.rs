@@ -54,6 +54,8 @@ pub(crate) struct Thread {
 impl Thread {
     /// Bytes that count for the limit.
     pub(crate) fn size(&self) -> usize {
-        size_of::<Thread>() + self.stack.len() * size_of::<Value>() + self.frames.capacity() * size_of::<Frame>()
+        size_of::<Thread>()
+            + self.stack.len() * size_of::<Value>()
+            + self.frames.capacity() * size_of::<Frame>()
     }
 }
