@@ -7,8 +7,10 @@ pub mod dict;
 pub mod intset;
 pub mod listpack;
 pub mod num;
+pub mod quicklist;
 
 pub use bytes::Bytes;
 pub use dict::{Dict, Keyed, Pos};
 pub use intset::IntSet;
 pub use listpack::{Item, Listpack};
+pub use quicklist::Quicklist;
