@@ -3,9 +3,12 @@
 #![forbid(unsafe_code)]
 
 pub mod bytes;
+pub mod crc;
 pub mod dict;
+pub mod glob;
 pub mod intset;
 pub mod listpack;
+pub mod lzf;
 pub mod num;
 pub mod quicklist;
 
