@@ -11,9 +11,12 @@ pub mod listpack;
 pub mod lzf;
 pub mod num;
 pub mod quicklist;
+pub mod zset;
+mod ztree;
 
 pub use bytes::Bytes;
 pub use dict::{Dict, Keyed, Pos};
 pub use intset::IntSet;
 pub use listpack::{Item, Listpack};
 pub use quicklist::Quicklist;
+pub use zset::ZSet;
