@@ -1,3 +1,26 @@
-//! The `totality` command.
+//! The `totality` command. Each subcommand is a module; this file only chooses.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod serve;
+
+/// A Redis-compatible data server whose speciality is the Lua script.
+#[derive(Parser)]
+#[command(name = "totality", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Arguments),
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Serve(arguments) => serve::run(&arguments),
+    }
+}

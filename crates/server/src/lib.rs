@@ -1,1 +1,20 @@
-//! See the crate's README.
+//! The server: sockets, configuration file, signals and log around a [`totality_engine::Engine`].
+//!
+//! One thread, one readiness loop ([`server`]): read every ready socket, execute what arrived in its order, write all
+//! replies, then timers. Connections ([`io`]) and engine are separate fields of [`Server`], so that sockets can be
+//! served while a long script runs.
+#![forbid(unsafe_code)]
+
+mod clients;
+pub mod config_file;
+mod conn;
+mod io;
+mod listen;
+mod log;
+mod process_info;
+mod rewrite;
+mod server;
+mod settings;
+mod signals;
+
+pub use server::{Handle, Server, StartError};

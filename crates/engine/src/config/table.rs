@@ -84,6 +84,7 @@ pub static PARAMS: &[Param] = &[
     free("proto-max-bulk-len", Kind::Memory(field!(proto_max_bulk_len), 1 << 20, MAX)),
     free("client-query-buffer-limit", Kind::Memory(field!(client_query_buffer_limit), 1 << 20, MAX)),
     free("client-output-buffer-limit", Kind::Special(set_output_limits, show_output_limits)),
+    free("save", Kind::Special(set_save, |c| c.save.clone())),
     free("maxmemory", Kind::Memory(field!(maxmemory), 0, u64::MAX)),
     free("maxmemory-policy", Kind::Enum(field!(maxmemory_policy), &Config::POLICIES)),
     free("maxmemory-samples", Kind::Uint(field!(maxmemory_samples), 1, 64)),
@@ -235,6 +236,25 @@ fn set_notify(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
     c.notify_keyspace_events = Class::from_letters(arg)
         .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".to_owned())?;
+    Ok(())
+}
+
+/// Pairs of seconds and changes; an empty argument for none.
+fn set_save(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let words: Vec<&[u8]> =
+        args.iter().flat_map(|arg| arg.split(|b| *b == b' ')).filter(|w| !w.is_empty()).collect();
+    let bad = || "Invalid save parameters".to_owned();
+    if args.is_empty() || !words.len().is_multiple_of(2) {
+        return Err(bad());
+    }
+    let mut numbers = Vec::with_capacity(words.len());
+    for (i, word) in words.iter().enumerate() {
+        // At least one second; the number of changes may be 0.
+        let least = i64::from(i % 2 == 0);
+        let n = crate::util::parse_i64(word).filter(|n| *n >= least && *n <= i64::from(i32::MAX));
+        numbers.push(n.ok_or_else(bad)?.to_string());
+    }
+    c.save = numbers.join(" ");
     Ok(())
 }
 

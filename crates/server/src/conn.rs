@@ -1,0 +1,220 @@
+//! One connection: its socket and its buffers.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use mio::net::{TcpStream, UnixStream};
+use mio::{Interest, Registry, Token};
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use totality_engine::ClientId;
+use totality_resp::Parser;
+
+/// A socket of either kind.
+#[derive(Debug)]
+pub enum Stream {
+    /// TCP
+    Tcp(TcpStream),
+    /// A unix socket
+    Unix(UnixStream),
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Tcp(s) => s.as_fd(),
+            Stream::Unix(s) => s.as_fd(),
+        }
+    }
+}
+
+impl Stream {
+    /// The descriptor's number, for CLIENT LIST.
+    pub fn number(&self) -> i64 {
+        i64::from(self.as_fd().as_raw_fd())
+    }
+
+    fn source(&mut self) -> &mut dyn mio::event::Source {
+        match self {
+            Stream::Tcp(s) => s,
+            Stream::Unix(s) => s,
+        }
+    }
+}
+
+/// Result of one read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    /// This many bytes came, and there may be more.
+    Some(usize),
+    /// This many bytes came (0: none), and the socket is empty.
+    Drained(usize),
+    /// The peer will send no more.
+    Eof,
+    /// The connection is broken.
+    Broken,
+}
+
+/// Result of writing a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// All of it.
+    All,
+    /// The socket is full.
+    Full,
+    /// The connection is broken.
+    Broken,
+}
+
+/// What is to become of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// It goes on.
+    Open,
+    /// It is closed when its replies are written; nothing more is read from it.
+    AfterReplies,
+    /// It is closed without further writing.
+    Now,
+}
+
+/// One connection. Idle connections hold no buffer.
+#[derive(Debug)]
+pub struct Conn {
+    /// The socket.
+    pub stream: Stream,
+    /// The engine's client.
+    pub client: ClientId,
+    /// Progress in the command under way.
+    pub parser: Parser,
+    /// Bytes of commands that are not complete or not yet executed.
+    pub input: Vec<u8>,
+    /// Replies to be written.
+    pub output: Vec<u8>,
+    /// Bytes of `output` that the socket has taken.
+    pub sent: usize,
+    /// What is to become of it.
+    pub fate: Fate,
+    /// The socket may have bytes to read.
+    pub readable: bool,
+    /// The socket is full: waiting for it to take more.
+    pub full: bool,
+    /// Input waits: a blocking command holds it.
+    pub blocked: bool,
+    /// Input waits: commands are paused.
+    pub postponed: bool,
+    /// It stands in the list of those to be served next.
+    pub queued: bool,
+    /// It stands in the list of those to be written.
+    pub to_write: bool,
+    /// The peer hung up: what it sent before is still to be read.
+    pub closing: bool,
+    /// Commands that arrived whole wait in `input` for their turn.
+    pub backlog: bool,
+    /// Bytes that the command under way still needs.
+    pub need: usize,
+    /// Milliseconds of the loop's clock at which something was received or sent.
+    pub active_ms: u64,
+    /// Milliseconds of the loop's clock since when the soft limit of the output is passed; 0 if it is not.
+    pub over_soft_since_ms: u64,
+    /// Bytes received and sent.
+    pub net: (u64, u64),
+}
+
+impl Conn {
+    /// A new connection.
+    pub fn new(stream: Stream, client: ClientId, now_ms: u64) -> Self {
+        Conn {
+            stream,
+            client,
+            parser: Parser::new(),
+            input: Vec::new(),
+            output: Vec::new(),
+            sent: 0,
+            fate: Fate::Open,
+            readable: false,
+            full: false,
+            blocked: false,
+            postponed: false,
+            queued: false,
+            to_write: false,
+            closing: false,
+            backlog: false,
+            need: 0,
+            active_ms: now_ms,
+            over_soft_since_ms: 0,
+            net: (0, 0),
+        }
+    }
+
+    /// Registers the socket.
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        self.stream.source().register(registry, token, Interest::READABLE)
+    }
+
+    /// Asks to be told when a full socket takes more (or no longer).
+    pub fn watch_writable(&mut self, registry: &Registry, token: Token, on: bool) -> io::Result<()> {
+        self.full = on;
+        let interest = if on { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        self.stream.source().reregister(registry, token, interest)
+    }
+
+    /// Bytes of replies that wait.
+    pub fn pending(&self) -> usize {
+        self.output.len() - self.sent
+    }
+
+    /// Writes what waits. On `All` the buffer is empty, with its memory.
+    pub fn write(&mut self) -> Written {
+        while self.sent < self.output.len() {
+            match rustix::net::send(self.stream.as_fd(), &self.output[self.sent..], FLAGS) {
+                Ok(0) => return Written::Full,
+                Ok(n) => {
+                    self.sent += n;
+                    self.net.1 += n as u64;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => {
+                    self.compact();
+                    return Written::Full;
+                }
+                Err(_) => return Written::Broken,
+            }
+        }
+        self.output.clear();
+        self.sent = 0;
+        Written::All
+    }
+
+    /// Drops what was sent once it is the larger part, so that a slow reader's buffer does not keep it for ever.
+    fn compact(&mut self) {
+        if self.sent > self.output.len() / 2 {
+            self.output.drain(..self.sent);
+            self.sent = 0;
+            if self.output.capacity() > 4 * self.output.len().max(16 * 1024) {
+                self.output.shrink_to(2 * self.output.len());
+            }
+        }
+    }
+}
+
+/// A write to a socket that the peer closed is an error, not a signal.
+const FLAGS: rustix::net::SendFlags = rustix::net::SendFlags::NOSIGNAL;
+
+/// Reads once into the free part of `buf`, at most `most` bytes. The kernel writes into memory that nobody cleared.
+pub fn read(fd: BorrowedFd<'_>, buf: &mut Vec<u8>, most: usize) -> Read {
+    buf.reserve(most);
+    let before = buf.len();
+    loop {
+        match rustix::io::read(fd, spare_capacity(buf)) {
+            Ok(0) => return Read::Eof,
+            Ok(_) => {
+                let n = buf.len() - before;
+                // A stream that gave less than it was asked for has no more for now.
+                return if buf.len() == buf.capacity() { Read::Some(n) } else { Read::Drained(n) };
+            }
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Read::Drained(0),
+            Err(_) => return Read::Broken,
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Sockets and their buffers: everything of the loop that needs no data. The engine is a separate field of the
+//! server, so that sockets can be served while a long script holds the engine.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use hashbrown::HashMap;
+use mio::{Events, Interest, Poll, Token};
+use slab::Slab;
+use totality_engine::{ClientId, ConnInfo};
+
+use crate::conn::{Conn, Fate, Read, Stream, Written};
+use crate::listen::{self, Listener};
+use crate::log::Log;
+use crate::settings::Settings;
+
+/// Token of the wake-up by another thread.
+pub const WAKE: Token = Token(usize::MAX - 1);
+/// Token of the pipe that signals write to.
+pub const SIGNAL: Token = Token(usize::MAX - 2);
+/// Tokens of the listeners, upwards.
+const LISTEN: usize = usize::MAX / 2;
+
+/// Bytes of one read into the shared buffer.
+pub const CHUNK: usize = 64 * 1024;
+/// Connections accepted per turn.
+const ACCEPTS: usize = 1000;
+/// Rest after the process ran out of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Empty output buffers that are kept, and the largest that is.
+const POOL: usize = 256;
+const POOLED_BYTES: usize = 64 * 1024;
+
+/// A connection that was accepted and is not yet known to the engine.
+#[derive(Debug)]
+pub struct Accepted {
+    /// Its socket.
+    pub stream: Stream,
+    /// Where it comes from.
+    pub info: ConnInfo,
+    /// It comes from this machine.
+    pub local: bool,
+}
+
+/// A listening socket.
+#[derive(Debug)]
+struct Listening {
+    listener: Listener,
+    token: Token,
+    /// Connections may wait on it.
+    pending: bool,
+}
+
+/// Sockets and buffers.
+#[derive(Debug)]
+pub struct Io {
+    poll: Poll,
+    events: Events,
+    listeners: Vec<Listening>,
+    next_listen: usize,
+    /// Connections by their token.
+    pub conns: Slab<Conn>,
+    by_client: HashMap<ClientId, usize>,
+    /// Connections that are to be served, in order of arrival.
+    pub ready: Vec<usize>,
+    writes: Vec<usize>,
+    /// Connections that are to be closed, with the engine's knowledge.
+    pub dead: Vec<usize>,
+    pool: Vec<Vec<u8>>,
+    /// Where requests are read that arrive whole: a connection needs a buffer of its own only for the rest.
+    pub shared: Vec<u8>,
+    accept_after: Option<Instant>,
+    /// The parameters.
+    pub settings: Settings,
+    /// The log.
+    pub log: Log,
+    began: Instant,
+    /// Milliseconds since the start, as of this turn. Never 0.
+    pub now_ms: u64,
+    /// A wake-up or a signal came.
+    pub woken: bool,
+}
+
+impl Io {
+    /// Without connections and listeners.
+    pub fn new(settings: Settings, log: Log) -> io::Result<Io> {
+        Ok(Io {
+            poll: Poll::new()?,
+            events: Events::with_capacity(1024),
+            listeners: Vec::new(),
+            next_listen: LISTEN,
+            conns: Slab::new(),
+            by_client: HashMap::new(),
+            ready: Vec::new(),
+            writes: Vec::new(),
+            dead: Vec::new(),
+            pool: Vec::new(),
+            shared: Vec::with_capacity(CHUNK),
+            accept_after: None,
+            settings,
+            log,
+            began: Instant::now(),
+            now_ms: 1,
+            woken: false,
+        })
+    }
+
+    /// The poll's registry.
+    pub fn registry(&self) -> &mio::Registry {
+        self.poll.registry()
+    }
+
+    /// Replaces the TCP listeners by those of the settings.
+    pub fn listen_tcp(&mut self) -> Result<(), String> {
+        // The old ones first: the new ones may want the same addresses.
+        self.listeners.retain(|l| matches!(l.listener, Listener::Unix(_)));
+        if self.settings.port == 0 {
+            return Ok(());
+        }
+        let Settings { bind, port, backlog, .. } = &self.settings;
+        let log = &mut self.log;
+        for listener in listen::tcp(bind, *port, *backlog, |line| log.warning(line))? {
+            self.add_listener(Listener::Tcp(listener)).map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Adds a listening socket.
+    pub fn add_listener(&mut self, mut listener: Listener) -> io::Result<()> {
+        let token = Token(self.next_listen);
+        match &mut listener {
+            Listener::Tcp(l) => self.poll.registry().register(l, token, Interest::READABLE)?,
+            Listener::Unix(l) => self.poll.registry().register(l, token, Interest::READABLE)?,
+        }
+        self.next_listen += 1;
+        self.listeners.push(Listening { listener, token, pending: true });
+        Ok(())
+    }
+
+    /// Addresses that are listened on by TCP.
+    pub fn tcp_addresses(&self) -> Vec<SocketAddr> {
+        let tcp = |l: &Listening| match &l.listener {
+            Listener::Tcp(l) => l.local_addr().ok(),
+            Listener::Unix(_) => None,
+        };
+        self.listeners.iter().filter_map(tcp).collect()
+    }
+
+    /// Closes all listening sockets.
+    pub fn close_listeners(&mut self) {
+        self.listeners.clear();
+    }
+
+    /// Waits for sockets at most until `until` (not at all when there is work), and notes what they are ready for.
+    pub fn wait(&mut self, until: Instant) -> io::Result<()> {
+        let now = Instant::now();
+        let mut timeout = until.saturating_duration_since(now);
+        if let Some(after) = self.accept_after {
+            timeout = timeout.min(after.saturating_duration_since(now));
+        }
+        let work = !self.ready.is_empty() || !self.writes.is_empty() || !self.dead.is_empty();
+        if work || self.accept_due(now) {
+            timeout = Duration::ZERO;
+        }
+        match self.poll.poll(&mut self.events, Some(timeout)) {
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => return Err(e),
+            _ => {}
+        }
+        self.now_ms = self.began.elapsed().as_millis() as u64 + 1;
+        self.note_events();
+        Ok(())
+    }
+
+    fn note_events(&mut self) {
+        for event in &self.events {
+            let Token(token) = event.token();
+            if token == WAKE.0 || token == SIGNAL.0 {
+                self.woken = true;
+            } else if token >= LISTEN {
+                if let Some(l) = self.listeners.iter_mut().find(|l| l.token.0 == token) {
+                    l.pending = true;
+                }
+            } else if let Some(conn) = self.conns.get_mut(token) {
+                if event.is_readable() || event.is_read_closed() || event.is_error() {
+                    conn.readable = true;
+                    conn.closing |= event.is_read_closed() || event.is_error();
+                    if !conn.queued {
+                        conn.queued = true;
+                        self.ready.push(token);
+                    }
+                }
+                if event.is_writable() && conn.full && !conn.to_write {
+                    conn.to_write = true;
+                    self.writes.push(token);
+                }
+            }
+        }
+    }
+
+    fn accept_due(&self, now: Instant) -> bool {
+        self.accept_after.is_none_or(|after| after <= now) && self.listeners.iter().any(|l| l.pending)
+    }
+
+    /// Accepts what waits, up to a bound; the rest comes in the next turn.
+    pub fn accept(&mut self, mut each: impl FnMut(&mut Io, Accepted)) {
+        if !self.accept_due(Instant::now()) {
+            return;
+        }
+        self.accept_after = None;
+        let mut left = ACCEPTS;
+        for i in 0..self.listeners.len() {
+            while left > 0 && self.accept_after.is_none() && self.listeners.get(i).is_some_and(|l| l.pending)
+            {
+                left -= 1;
+                match self.accept_one(i) {
+                    Ok(Some(accepted)) => each(self, accepted),
+                    Ok(None) => {}
+                    Err(e) => self.accept_failed(i, &e),
+                }
+            }
+        }
+    }
+
+    fn accept_one(&mut self, i: usize) -> io::Result<Option<Accepted>> {
+        let Some(listening) = self.listeners.get(i) else { return Ok(None) };
+        match &listening.listener {
+            Listener::Tcp(l) => {
+                let (stream, addr) = l.accept()?;
+                let laddr = stream.local_addr().map(|a| a.to_string()).unwrap_or_default();
+                self.tune(&stream);
+                let stream = Stream::Tcp(stream);
+                let info = ConnInfo { addr: addr.to_string(), laddr, fd: stream.number(), unix: false };
+                Ok(Some(Accepted { stream, info, local: addr.ip().is_loopback() }))
+            }
+            Listener::Unix(l) => {
+                let (stream, _) = l.accept()?;
+                let stream = Stream::Unix(stream);
+                let addr = format!("{}:0", self.settings.unix_socket);
+                let info = ConnInfo { laddr: addr.clone(), addr, fd: stream.number(), unix: true };
+                Ok(Some(Accepted { stream, info, local: true }))
+            }
+        }
+    }
+
+    /// Options of a TCP connection; a connection without them still works, so failures are ignored.
+    fn tune(&self, stream: &mio::net::TcpStream) {
+        let socket = socket2::SockRef::from(stream);
+        let _ = socket.set_tcp_nodelay(true);
+        let seconds = self.settings.keepalive_s;
+        if seconds > 0 {
+            let keepalive = socket2::TcpKeepalive::new()
+                .with_time(Duration::from_secs(seconds))
+                .with_interval(Duration::from_secs((seconds / 3).max(1)))
+                .with_retries(3);
+            let _ = socket.set_tcp_keepalive(&keepalive);
+        }
+    }
+
+    fn accept_failed(&mut self, i: usize, e: &io::Error) {
+        use rustix::io::Errno;
+        match e.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::AGAIN) => {
+                if let Some(listening) = self.listeners.get_mut(i) {
+                    listening.pending = false;
+                }
+            }
+            // The peer gave up before we came: take the next one.
+            Some(Errno::CONNABORTED | Errno::INTR | Errno::PROTO) => {}
+            // Out of descriptors or memory: trying at once again would spin.
+            _ => {
+                self.log.warning(format!("Accepting client connection: accept: {}", listen::reason(e)));
+                self.accept_after = Some(Instant::now() + ACCEPT_PAUSE);
+            }
+        }
+    }
+
+    /// Adds a connection that the engine knows as `client`.
+    pub fn add(&mut self, stream: Stream, client: ClientId) -> io::Result<usize> {
+        let now = self.now_ms;
+        let entry = self.conns.vacant_entry();
+        let key = entry.key();
+        let conn = entry.insert(Conn::new(stream, client, now));
+        if let Err(e) = conn.register(self.poll.registry(), Token(key)) {
+            self.conns.remove(key);
+            return Err(e);
+        }
+        self.by_client.insert(client, key);
+        Ok(key)
+    }
+
+    /// The connection of a client.
+    pub fn key_of(&self, client: ClientId) -> Option<usize> {
+        self.by_client.get(&client).copied()
+    }
+
+    /// Removes a connection; dropping the socket closes it.
+    /// Gives its client and the bytes that it received and sent.
+    pub fn remove(&mut self, key: usize) -> Option<(ClientId, (u64, u64))> {
+        let conn = self.conns.try_remove(key)?;
+        self.by_client.remove(&conn.client);
+        self.recycle(conn.output);
+        Some((conn.client, conn.net))
+    }
+
+    /// An empty output buffer.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.pool.pop().unwrap_or_default()
+    }
+
+    /// Takes back an output buffer.
+    pub fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if buffer.capacity() > 0 && buffer.capacity() <= POOLED_BYTES && self.pool.len() < POOL {
+            buffer.clear();
+            self.pool.push(buffer);
+        }
+    }
+
+    /// Puts a connection into the list of those to be served.
+    pub fn enqueue(&mut self, key: usize) {
+        if let Some(conn) = self.conns.get_mut(key)
+            && !conn.queued
+        {
+            conn.queued = true;
+            self.ready.push(key);
+        }
+    }
+
+    /// Puts a connection into the list of those to be written, if it has something to write or is to be closed.
+    pub fn enqueue_write(&mut self, key: usize) {
+        if let Some(conn) = self.conns.get_mut(key)
+            && !conn.to_write
+            && (conn.fate != Fate::Open || (conn.pending() > 0 && !conn.full))
+        {
+            conn.to_write = true;
+            self.writes.push(key);
+        }
+    }
+
+    /// Reads once from a connection into `buf`, at most about `most` bytes.
+    pub fn read(&mut self, key: usize, buf: &mut Vec<u8>, most: usize) -> Read {
+        let now = self.now_ms;
+        let Some(conn) = self.conns.get_mut(key) else { return Read::Broken };
+        let got = crate::conn::read(conn.stream.as_fd(), buf, most);
+        match got {
+            Read::Some(n) | Read::Drained(n) => {
+                conn.net.0 += n as u64;
+                conn.active_ms = now;
+                // After a hang-up the end itself is still to be read.
+                conn.readable = conn.closing || matches!(got, Read::Some(_));
+            }
+            Read::Eof | Read::Broken => conn.readable = false,
+        }
+        got
+    }
+
+    /// Writes all replies. Calls `done` for each connection that was touched; closes go to `dead`.
+    pub fn flush(&mut self, mut done: impl FnMut(&Conn)) {
+        let mut writes = std::mem::take(&mut self.writes);
+        for key in writes.drain(..) {
+            let Some(conn) = self.conns.get_mut(key) else { continue };
+            conn.to_write = false;
+            if conn.fate == Fate::Now {
+                self.dead.push(key);
+                continue;
+            }
+            let written = conn.write();
+            let registry = self.poll.registry();
+            let watched = match written {
+                Written::All if conn.full => conn.watch_writable(registry, Token(key), false),
+                Written::Full if !conn.full => conn.watch_writable(registry, Token(key), true),
+                _ => Ok(()),
+            };
+            if written == Written::Broken || watched.is_err() {
+                conn.fate = Fate::Now;
+                self.dead.push(key);
+                continue;
+            }
+            conn.active_ms = self.now_ms;
+            done(conn);
+            if written == Written::All {
+                let closing = conn.fate == Fate::AfterReplies;
+                let buffer = std::mem::take(&mut conn.output);
+                self.recycle(buffer);
+                if closing {
+                    self.dead.push(key);
+                }
+            }
+        }
+        if self.writes.is_empty() {
+            self.writes = writes;
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The loop: read, execute, write, timers.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use mio::Waker;
+use totality_engine::{Config, Engine};
+
+use crate::io::{Io, WAKE};
+use crate::listen::{self, Listener};
+use crate::log::Log;
+use crate::process_info;
+use crate::settings::Settings;
+use crate::signals::Signals;
+
+/// Descriptors that the server needs beside those of clients.
+const RESERVED_FILES: u64 = 32;
+
+/// Why a server did not start. `Display` says it in one line.
+#[derive(Debug)]
+pub struct StartError(pub(crate) String);
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+fn start_error(what: &str) -> impl Fn(io::Error) -> StartError + '_ {
+    move |e| StartError(format!("{what}: {}", listen::reason(&e)))
+}
+
+/// Stops a running server from another thread.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    waker: Arc<Waker>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Handle {
+    /// Asks the server to end as SIGTERM does.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        // The server is gone when this fails.
+        let _ = self.waker.wake();
+    }
+}
+
+/// A server: an engine and its sockets, on one thread.
+pub struct Server {
+    pub(crate) io: Io,
+    pub(crate) engine: Engine,
+    pub(crate) config_file: Option<PathBuf>,
+    handle: Handle,
+    signals: Option<Signals>,
+    batch: Vec<usize>,
+    next_cron: Instant,
+    pub(crate) next_second: Instant,
+    pub(crate) ending: bool,
+}
+
+impl Server {
+    /// Opens the log and the listening sockets. `config_file` is the file that CONFIG REWRITE writes.
+    ///
+    /// # Errors
+    /// When the log, a socket or the working directory cannot be had.
+    pub fn new(config: Config, config_file: Option<PathBuf>) -> Result<Server, StartError> {
+        let settings = Settings::of(&config);
+        let mut log = Log::stdout(settings.log_level);
+        log.set_file(&settings.log_file).map_err(start_error("Can't open the log file"))?;
+        if config.dir != "." {
+            std::env::set_current_dir(&config.dir)
+                .map_err(start_error(&format!("Can't chdir to '{}'", config.dir)))?;
+        }
+        log.notice(format!("Totality is starting: version={}, PID: {}", VERSION, std::process::id()));
+        match &config_file {
+            Some(file) => log.notice(format!("Configuration loaded from {}", file.display())),
+            None => {
+                log.notice("No configuration file was given: default values and the command line are used")
+            }
+        }
+        if config.daemonize {
+            log.warning("daemonize is ignored: let a service manager run the server in the background");
+        }
+        let mut io = Io::new(settings, log).map_err(start_error("Can't create the event loop"))?;
+        let waker = Waker::new(io.registry(), WAKE).map_err(start_error("Can't create the event loop"))?;
+        raise_file_limit(&mut io);
+        io.listen_tcp().map_err(StartError)?;
+        open_unix(&mut io)?;
+        if io.settings.port == 0 && io.settings.unix_socket.is_empty() {
+            return Err(StartError("Configured to not listen anywhere, exiting.".to_owned()));
+        }
+        let mut engine = Engine::new(config, Box::new(wall_clock), random_seed()?);
+        process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
+        let handle = Handle { waker: Arc::new(waker), stop: Arc::new(AtomicBool::new(false)) };
+        let now = Instant::now();
+        let mut server = Server {
+            io,
+            engine,
+            config_file,
+            handle,
+            signals: None,
+            batch: Vec::new(),
+            next_cron: now,
+            next_second: now,
+            ending: false,
+        };
+        server.write_pid_file();
+        server.announce();
+        Ok(server)
+    }
+
+    fn announce(&mut self) {
+        let log = &mut self.io.log;
+        log.notice("Server initialized");
+        log.warning("Data is kept in memory only: nothing is written to disk, and all of it is lost when the server ends");
+        if !self.io.tcp_addresses().is_empty() {
+            self.io.log.notice("Ready to accept connections tcp");
+        }
+        if !self.io.settings.unix_socket.is_empty() {
+            self.io.log.notice("Ready to accept connections unix");
+        }
+    }
+
+    /// Ends the server on SIGTERM and SIGINT. Once per process.
+    ///
+    /// # Errors
+    /// When the system refuses the handlers.
+    pub fn catch_signals(&mut self) -> io::Result<()> {
+        self.signals = Some(Signals::install(self.io.registry())?);
+        Ok(())
+    }
+
+    /// A handle for other threads.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Addresses listened on by TCP.
+    pub fn addresses(&self) -> Vec<std::net::SocketAddr> {
+        self.io.tcp_addresses()
+    }
+
+    /// Serves until it is told to end.
+    ///
+    /// # Errors
+    /// When the system's poll fails, which it does not in a sound process.
+    pub fn run(&mut self) -> io::Result<()> {
+        while !self.ending {
+            self.io.wait(self.next_cron)?;
+            self.turn();
+        }
+        self.end();
+        Ok(())
+    }
+
+    fn turn(&mut self) {
+        if std::mem::take(&mut self.io.woken) {
+            self.told();
+        }
+        self.engine.wake();
+        let mut batch = std::mem::replace(&mut self.io.ready, std::mem::take(&mut self.batch));
+        for key in batch.drain(..) {
+            self.serve(key);
+        }
+        self.batch = batch;
+        self.accept();
+        self.flush();
+        self.reap();
+        self.timers();
+    }
+
+    /// Looks at what other threads and signals want.
+    fn told(&mut self) {
+        if let Some(line) = self.signals.as_mut().and_then(Signals::taken) {
+            self.io.log.warning(line);
+            self.io.log.notice("User requested shutdown...");
+            self.ending = true;
+        }
+        self.ending |= self.handle.stop.load(Ordering::SeqCst);
+    }
+
+    /// Writes all replies.
+    pub(crate) fn flush(&mut self) {
+        let engine = &mut self.engine;
+        self.io.flush(|conn| {
+            if let Some(io) = engine.client_io(conn.client) {
+                let pending = conn.pending();
+                // Redis's two places for output: a fixed buffer of 16 KB and a list of blocks.
+                let small = pending <= 16 * 1024;
+                io.obl = if small { pending } else { 0 };
+                io.oll = usize::from(!small);
+                io.omem = if small { 0 } else { conn.output.capacity() };
+                io.net_out = conn.net.1;
+            }
+        });
+    }
+
+    /// Closes what is to be closed.
+    pub(crate) fn reap(&mut self) {
+        while let Some(key) = self.io.dead.pop() {
+            if let Some((client, net)) = self.io.remove(key) {
+                let total = &mut self.engine.sv.process.net;
+                *total = (total.0 + net.0, total.1 + net.1);
+                self.engine.disconnect(client);
+            }
+        }
+        self.deliver();
+    }
+
+    fn timers(&mut self) {
+        let now = Instant::now();
+        if now < self.next_cron {
+            return;
+        }
+        self.next_cron = now + Duration::from_micros(1_000_000 / self.io.settings.hz);
+        self.engine.cron();
+        self.deliver();
+        if now >= self.next_second {
+            self.next_second = now + Duration::from_secs(1);
+            self.sweep();
+            process_info::refresh(&mut self.engine.sv.process);
+        }
+    }
+
+    fn end(&mut self) {
+        self.flush();
+        self.io.close_listeners();
+        if !self.io.settings.unix_socket.is_empty() {
+            self.io.log.notice("Removing the unix socket file.");
+            // It may be gone already.
+            let _ = std::fs::remove_file(&self.io.settings.unix_socket);
+        }
+        let pidfile = &self.engine.sv.config.pidfile;
+        if !pidfile.is_empty() {
+            let _ = std::fs::remove_file(pidfile);
+        }
+        self.io.log.warning("Totality is now ready to exit, bye bye...");
+    }
+
+    fn write_pid_file(&mut self) {
+        let path = &self.engine.sv.config.pidfile;
+        if path.is_empty() {
+            return;
+        }
+        if let Err(e) = std::fs::write(path, format!("{}\n", std::process::id())) {
+            self.io.log.warning(format!("Failed to write PID file: {}", listen::reason(&e)));
+        }
+    }
+}
+
+/// The version that the log names.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Microseconds since the Unix epoch.
+fn wall_clock() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as u64)
+}
+
+fn random_seed() -> Result<[u8; 16], StartError> {
+    let mut seed = [0u8; 16];
+    let got = rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty());
+    match got {
+        Ok(16) => Ok(seed),
+        _ => Err(StartError("The system gives no random numbers".to_owned())),
+    }
+}
+
+fn open_unix(io: &mut Io) -> Result<(), StartError> {
+    let Settings { unix_socket, unix_mode, backlog, .. } = &io.settings;
+    if unix_socket.is_empty() {
+        return Ok(());
+    }
+    let failed = format!("Failed opening Unix socket: bind: {unix_socket}");
+    let listener = listen::unix(unix_socket, *unix_mode, *backlog).map_err(start_error(&failed))?;
+    io.add_listener(Listener::Unix(listener)).map_err(start_error(&failed))
+}
+
+/// Raises the limit of open files to what `maxclients` needs, or lowers `maxclients` to what the system grants.
+pub(crate) fn raise_file_limit(io: &mut Io) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let want = io.settings.max_clients as u64 + RESERVED_FILES;
+    let limit = getrlimit(Resource::Nofile);
+    // None means no limit.
+    let Some(old) = limit.current.filter(|current| *current < want) else { return };
+    let best = limit.maximum.map_or(want, |maximum| maximum.min(want));
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(best), maximum: limit.maximum }).is_ok();
+    let have = if raised { best } else { old };
+    if have >= want {
+        io.log.notice(format!(
+            "Increased maximum number of open files to {want} (it was originally set to {old})."
+        ));
+        return;
+    }
+    let lowered = have.saturating_sub(RESERVED_FILES).max(1) as usize;
+    io.log.warning(format!(
+        "You requested maxclients of {} requiring at least {want} max file descriptors.",
+        io.settings.max_clients
+    ));
+    io.log.warning(format!(
+        "Current maximum open files is {have}. maxclients has been reduced to {lowered} to compensate for low \
+         ulimit. If you need higher maxclients increase 'ulimit -n'."
+    ));
+    io.settings.max_clients = lowered;
+}
