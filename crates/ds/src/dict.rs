@@ -292,7 +292,7 @@ impl<T: Keyed> Dict<T> {
     /// Calls `f` with the entries whose hashes follow `cursor` (0 to begin), about `count` of them, and returns the
     /// next cursor, 0 at the end. Every entry that is there during a whole walk is seen at least once, whatever is
     /// inserted or removed between the steps. A step looks at `count` entries plus a few segments at most.
-    pub fn scan(&self, cursor: u64, count: usize, f: &mut impl FnMut(&T)) -> u64 {
+    pub fn scan<'a>(&'a self, cursor: u64, count: usize, f: &mut impl FnMut(&'a T)) -> u64 {
         const END: u64 = 1 << 32;
         let count = count.max(1);
         let mut budget = 16 + count / 64;

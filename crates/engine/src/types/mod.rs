@@ -2,11 +2,14 @@
 //! with Redis's names and thresholds. What removes or replaces something returns it: that is what an undo log needs.
 
 mod hash;
+mod hash_ttl;
 mod list;
+mod rng;
 mod set;
 mod zset;
 
-pub use hash::Hash;
+pub use hash::{Field, FieldTtl, Hash, HashCfg, Put, Replaced, Timing};
 pub use list::List;
-pub use set::Set;
+pub use rng::Rng;
+pub use set::{Set, SetCfg};
 pub use zset::ZSet;
