@@ -308,7 +308,8 @@ impl Hash {
             Repr::Pack(_) => None,
         };
         self.iter(i64::MIN).map(move |(name, value)| {
-            let at = ttl.and_then(|(table, ttl)| name.with_bytes(|name| ttl.get(table.dict.hash(name), name)));
+            let at =
+                ttl.and_then(|(table, ttl)| name.with_bytes(|name| ttl.get(table.dict.hash(name), name)));
             (name, value, at)
         })
     }
@@ -479,9 +480,9 @@ impl Table {
     fn set_deadline(&mut self, hash: u64, name: &[u8], at: Option<i64>) -> Option<i64> {
         let old = match (&mut self.ttl, at) {
             (None, None) => return None,
-            (ttl, _) => ttl
-                .get_or_insert_with(|| Box::new(Deadlines::new(self.dict.seed())))
-                .set(hash, name, at),
+            (ttl, _) => {
+                ttl.get_or_insert_with(|| Box::new(Deadlines::new(self.dict.seed()))).set(hash, name, at)
+            }
         };
         if self.ttl.as_ref().is_some_and(|ttl| ttl.is_empty()) {
             self.ttl = None;

@@ -227,7 +227,10 @@ impl Set {
                 if pack.find(None, member, 0).is_some() {
                     return false;
                 }
-                if pack.len() < cfg.entries && member.len() <= cfg.value && pack.safe_to_add(member.len() + 16) {
+                if pack.len() < cfg.entries
+                    && member.len() <= cfg.value
+                    && pack.safe_to_add(member.len() + 16)
+                {
                     pack.push_back(member);
                     return true;
                 }
