@@ -1,0 +1,159 @@
+//! What the corpus, its generator and the differential tests share: snippets in a wrapper that shows all their
+//! results as one string, and how a server's reply is written down.
+
+#![allow(dead_code, reason = "each user needs a part of it")]
+
+pub mod generate;
+
+use std::path::PathBuf;
+use totality_testkit::client::Client;
+use totality_testkit::value::Value;
+
+/// Shows every result of `T` with its type: numbers with 17 digits, tables in the order of `next`.
+const SHOW: &str = r#"
+local function S(v,d)
+  local t=type(v)
+  if t=='number' then return string.format('%.17g',v) end
+  if t=='string' then return "'"..v.."'" end
+  if t=='nil' or t=='boolean' then return tostring(v) end
+  if t=='table' then
+    if d>4 then return '{..}' end
+    local o,n={},0
+    local k,x=next(v)
+    while k~=nil and n<80 do n=n+1 o[n]=S(k,d+1)..'='..S(x,d+1) k,x=next(v,k) end
+    return '{'..table.concat(o,',')..'}'
+  end
+  return t
+end
+local function P(ok,...)
+  local o={}
+  for i=1,select('#',...) do o[i]=S((select(i,...)),0) end
+  return (ok and '' or 'ERR:')..table.concat(o,'|')
+end
+return P(pcall(T))"#;
+
+/// The script that runs a snippet.
+pub fn wrap(body: &str) -> String {
+    format!("local function T(...) {body}\nend{SHOW}")
+}
+
+/// One snippet with the replies of the servers.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Stable name, for messages
+    pub id: String,
+    /// The Lua text, run inside a function
+    pub body: String,
+    /// Redis 8's reply
+    pub reply: String,
+    /// Redis 7.0's, where it differs
+    pub old: Option<String>,
+}
+
+/// Directory of the corpus files.
+pub fn corpus_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
+}
+
+/// Reads a corpus file; the replies stay escaped.
+pub fn parse_corpus(text: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for line in text.lines().filter(|l| !l.starts_with('#') && !l.is_empty()) {
+        let mut fields = line.split('\t');
+        let mut field = || fields.next().unwrap_or_default().to_owned();
+        let (id, body, reply, old) = (field(), field(), field(), field());
+        rows.push(Row { id, body: unescape(&body), reply, old: (!old.is_empty()).then_some(old) });
+    }
+    rows
+}
+
+/// Bytes as one line of ASCII.
+pub fn escape(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for b in bytes {
+        match b {
+            b'\n' => out.push_str("\\n"),
+            b'\t' => out.push_str("\\t"),
+            b'\r' => out.push_str("\\r"),
+            b'\\' => out.push_str("\\\\"),
+            0x20..=0x7e => out.push(char::from(*b)),
+            _ => out.push_str(&format!("\\x{b:02x}")),
+        }
+    }
+    out
+}
+
+/// Undoes [`escape`] for scripts, which are UTF-8.
+pub fn unescape(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut chars = text.bytes();
+    while let Some(c) = chars.next() {
+        if c != b'\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some(b'n') => out.push(b'\n'),
+            Some(b't') => out.push(b'\t'),
+            Some(b'r') => out.push(b'\r'),
+            Some(b'x') => {
+                let hex: String = chars.by_ref().take(2).map(char::from).collect();
+                out.push(u8::from_str_radix(&hex, 16).expect("two hexadecimal digits"));
+            }
+            Some(other) => out.push(other),
+            None => {}
+        }
+    }
+    String::from_utf8(out).expect("scripts are UTF-8")
+}
+
+/// Replaces addresses by `PTR`.
+pub fn normalise(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let kind = ["table: 0x", "function: 0x", "thread: 0x", "userdata: 0x"]
+            .into_iter()
+            .find(|k| rest.starts_with(k.as_bytes()));
+        if let Some(kind) = kind {
+            out.extend_from_slice(&kind.as_bytes()[..kind.len() - 2]);
+            out.extend_from_slice(b"PTR");
+            rest = &rest[kind.len()..];
+            let hex = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+            rest = &rest[hex..];
+        } else {
+            out.push(rest[0]);
+            rest = &rest[1..];
+        }
+    }
+    out
+}
+
+/// A server's reply to EVAL in the form of the corpus: the string itself, `-TEXT` for an error, `LOADERR:TEXT` when the
+/// script does not compile.
+pub fn reply_text(value: &Value) -> String {
+    const COMPILE: &[u8] = b"ERR Error compiling script (new function): ";
+    match value {
+        Value::Bulk(bytes) => escape(&normalise(bytes)),
+        Value::Error(text) => match text.strip_prefix(COMPILE) {
+            // Servers replace line ends in error replies by blanks; the script's own text may hold some.
+            Some(text) => format!("LOADERR:{}", escape(&normalise(text))),
+            None => format!("-{}", escape(&normalise(text))),
+        },
+        Value::Nil => "(nil)".into(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Runs wrapped snippets on a server, many at a time.
+pub fn eval_all(client: &mut Client, bodies: &[String]) -> std::io::Result<Vec<String>> {
+    let mut out = Vec::with_capacity(bodies.len());
+    for some in bodies.chunks(64) {
+        let commands: Vec<Vec<Vec<u8>>> =
+            some.iter().map(|b| vec![b"EVAL".to_vec(), wrap(b).into_bytes(), b"0".to_vec()]).collect();
+        out.extend(client.pipeline(&commands)?.iter().map(|r| reply_text(&r.value)));
+        // Servers keep every script they have seen.
+        client.call(&["SCRIPT", "FLUSH"])?;
+    }
+    Ok(out)
+}
