@@ -206,23 +206,24 @@ fn function_name(st: &State, protos: &ProtoArena, index: usize) -> Option<(&'sta
 }
 
 /// `luaL_argerror` without the position.
-pub(crate) fn arg_error_text(st: &State, protos: &ProtoArena, arg: usize, msg: &str) -> Vec<u8> {
+pub(crate) fn arg_error_text(st: &State, protos: &ProtoArena, arg: usize, msg: &[u8]) -> Vec<u8> {
     let top = st.frames.len().saturating_sub(1);
     let name = function_name(st, protos, top);
-    let mut arg = arg;
+    let mut arg = arg as i64;
     let mut out = Vec::new();
     if let Some(("method", n)) = &name {
         arg -= 1;
         if arg == 0 {
-            out.extend_from_slice(b"calling '");
-            out.extend_from_slice(n);
-            out.extend_from_slice(format!("' on bad self ({msg})").as_bytes());
+            for part in [b"calling '", n.as_slice(), b"' on bad self (", msg, b")"] {
+                out.extend_from_slice(part);
+            }
             return out;
         }
     }
-    out.extend_from_slice(format!("bad argument #{arg} to '").as_bytes());
-    out.extend_from_slice(name.as_ref().map_or(b"?".as_slice(), |(_, n)| n.as_slice()));
-    out.extend_from_slice(format!("' ({msg})").as_bytes());
+    let name = name.as_ref().map_or(b"?".as_slice(), |(_, n)| n.as_slice());
+    for part in [format!("bad argument #{arg} to '").as_bytes(), name, b"' (", msg, b")"] {
+        out.extend_from_slice(part);
+    }
     out
 }
 

@@ -70,6 +70,8 @@ pub(crate) struct State {
     pub(crate) rand_init: [u32; 3],
     pub(crate) bufs: Vec<Vec<u8>>,
     pub(crate) reply: crate::host::Reply,
+    /// Settings of `cjson`, reset with each run
+    pub(crate) cjson: crate::lib_cjson::Settings,
     pub(crate) event_names: Vec<StrId>,
     pub(crate) meta_absent: bool,
     pub(crate) pins: Vec<Value>,
@@ -596,6 +598,11 @@ impl Ctx<'_> {
     /// `bad argument #i to 'f' (msg)`.
     #[cold]
     pub(crate) fn arg_error(&mut self, i: usize, msg: &str) -> LuaError {
+        self.arg_error_bytes(i, msg.as_bytes())
+    }
+
+    #[cold]
+    pub(crate) fn arg_error_bytes(&mut self, i: usize, msg: &[u8]) -> LuaError {
         let text = crate::debuginfo::arg_error_text(self.st, self.env.protos, i, msg);
         self.error_bytes(&text)
     }
@@ -701,8 +708,18 @@ impl State {
         }
     }
 
-    /// For building the sandbox: a new global table with functions.
+    /// For building the sandbox: a new global table with functions, as large as they need (`luaL_register`): the size
+    /// decides the order in which a script sees them.
     pub(crate) fn new_lib(&mut self, name: &str, funcs: &[(&str, NativeFn)]) -> TableId {
+        let table = crate::table::Table::with_capacity(0, funcs.len(), &mut self.heap.mem);
+        let t = self.heap.add_table(table.unwrap_or_else(crate::table::Table::new));
+        self.set_funcs(t, funcs);
+        self.set_field(self.globals, name, Value::Table(t));
+        t
+    }
+
+    /// As [`State::new_lib`], with a table that grows with its functions (`lua_newtable`).
+    pub(crate) fn new_lib_growing(&mut self, name: &str, funcs: &[(&str, NativeFn)]) -> TableId {
         let t = self.heap.add_table(crate::table::Table::new());
         self.set_funcs(t, funcs);
         self.set_field(self.globals, name, Value::Table(t));
