@@ -1,5 +1,12 @@
 //! Numbers as strings, by the exact rules of Redis.
 
+mod bignum;
+mod dtoa;
+mod float;
+
+pub use dtoa::{push_f64, push_fixed};
+pub use float::{F80, FloatError, add_float_str, parse_f64, parse_f64_loose};
+
 /// Parses a 64-bit integer as strictly as Redis: no leading zeros, plus sign or spaces, so that printing the number
 /// gives back the same bytes. None otherwise, and on overflow.
 #[inline]

@@ -1,0 +1,295 @@
+//! Compares bytes with a real redis-server: nodes of lists, listpacks, intsets and the sums of INCRBYFLOAT.
+//!
+//! Needs `redis-server` in the path, or `ORACLE_SERVER` with its file name. Without one the tests say so and pass,
+//! except in CI (environment variable `CI`), where that is a failure.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use totality_ds::num::{FloatError, add_float_str};
+use totality_ds::quicklist::Node;
+use totality_ds::{IntSet, Listpack, Quicklist};
+
+struct Oracle {
+    server: Child,
+    stream: BufReader<TcpStream>,
+}
+
+impl Drop for Oracle {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Reply {
+    Bulk(Vec<u8>),
+    Other(String),
+}
+
+impl Oracle {
+    fn start() -> Option<Oracle> {
+        let program = std::env::var("ORACLE_SERVER").unwrap_or_else(|_| "redis-server".into());
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let args = ["--bind", "127.0.0.1", "--save", "", "--rdbcompression", "no", "--dir"];
+        let server = Command::new(&program)
+            .args(["--port", &port.to_string()])
+            .args(args)
+            .arg(std::env::temp_dir())
+            .stdout(Stdio::null())
+            .spawn();
+        let Ok(server) = server else {
+            assert!(std::env::var_os("CI").is_none(), "no {program}: the oracle is needed in CI");
+            eprintln!("SKIPPED: no {program} to compare with");
+            return None;
+        };
+        for _ in 0..100 {
+            if let Ok(s) = TcpStream::connect(("127.0.0.1", port)) {
+                s.set_nodelay(true).unwrap();
+                return Some(Oracle { server, stream: BufReader::new(s) });
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{program} does not listen");
+    }
+
+    fn send(&mut self, args: &[&[u8]]) {
+        let mut out = format!("*{}\r\n", args.len()).into_bytes();
+        for a in args {
+            out.extend(format!("${}\r\n", a.len()).bytes());
+            out.extend(*a);
+            out.extend(b"\r\n");
+        }
+        self.stream.get_mut().write_all(&out).unwrap();
+    }
+
+    fn reply(&mut self) -> Reply {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).unwrap();
+        let line = line.trim_end().to_string();
+        match line.strip_prefix('$').and_then(|n| n.parse::<usize>().ok()) {
+            Some(n) => {
+                let mut data = vec![0; n + 2];
+                self.stream.read_exact(&mut data).unwrap();
+                data.truncate(n);
+                Reply::Bulk(data)
+            }
+            None => Reply::Other(line),
+        }
+    }
+
+    fn call(&mut self, args: &[&[u8]]) -> Reply {
+        self.send(args);
+        self.reply()
+    }
+
+    /// Type and strings of a DUMP whose value is a list of numbers and strings.
+    fn dump(&mut self, key: &[u8]) -> Option<(u8, Vec<u8>)> {
+        match self.call(&[b"DUMP", key]) {
+            Reply::Bulk(d) => Some((d[0], d[1..d.len() - 10].to_vec())),
+            Reply::Other(_) => None,
+        }
+    }
+}
+
+/// Reads an RDB length.
+fn length(p: &mut &[u8]) -> usize {
+    let b = p[0];
+    let (n, used) = match b >> 6 {
+        0 => (b as usize & 0x3F, 1),
+        1 => ((b as usize & 0x3F) << 8 | p[1] as usize, 2),
+        _ => (u32::from_be_bytes([p[1], p[2], p[3], p[4]]) as usize, 5),
+    };
+    *p = &p[used..];
+    n
+}
+
+fn string<'a>(p: &mut &'a [u8]) -> &'a [u8] {
+    let n = length(p);
+    let (s, rest) = p.split_at(n);
+    *p = rest;
+    s
+}
+
+/// A small generator, so that a failure is the same in the next run.
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % n
+    }
+
+    fn text(&mut self) -> Vec<u8> {
+        match self.below(12) {
+            0 => vec![b'L'; self.below(3000) as usize],
+            1..=3 => vec![b'm'; self.below(300) as usize],
+            4 => (self.0 as i64 >> (self.0 % 60)).to_string().into_bytes(),
+            5 => (-(self.below(10_000) as i64)).to_string().into_bytes(),
+            _ => format!("v{}", self.below(40)).into_bytes(),
+        }
+    }
+}
+
+fn check_list(o: &mut Oracle, q: &Quicklist, step: &str) {
+    let Some((kind, body)) = o.dump(b"l") else {
+        assert!(q.is_empty(), "{step}");
+        return;
+    };
+    assert_eq!(kind, 18, "{step}");
+    let mut p = &body[..];
+    assert_eq!(length(&mut p), q.nodes().len(), "number of nodes after {step}");
+    for (i, n) in q.nodes().enumerate() {
+        let (container, theirs) = (length(&mut p), string(&mut p));
+        let (kind, ours) = match n {
+            Node::Plain(b) => (1, &b[..]),
+            Node::Pack(lp) => (2, lp.as_bytes()),
+        };
+        assert!((container, theirs) == (kind, ours), "node {i} differs after {step}");
+    }
+}
+
+#[test]
+fn lists() {
+    let Some(mut o) = Oracle::start() else { return };
+    let mut rng = Rng(42);
+    for fill in [-1i32, -2, 3, 16, 128] {
+        let value = fill.to_string();
+        o.call(&[b"CONFIG", b"SET", b"list-max-listpack-size", value.as_bytes()]);
+        o.call(&[b"DEL", b"l"]);
+        let mut q = Quicklist::new(fill);
+        for step in 0..1500 {
+            let s = rng.text();
+            let len = q.len() as u64;
+            let index = if len == 0 { 0 } else { rng.below(len) as i64 };
+            let i = index.to_string();
+            let op = rng.below(20);
+            match op {
+                0..=5 => {
+                    o.call(&[b"RPUSH", b"l", &s]);
+                    q.push_back(&s);
+                }
+                6..=10 => {
+                    o.call(&[b"LPUSH", b"l", &s]);
+                    q.push_front(&s);
+                }
+                11..=13 if len > 0 => {
+                    let pivot = q.get_index(index).unwrap().to_bytes();
+                    let before = op == 11;
+                    o.call(&[b"LINSERT", b"l", if before { b"BEFORE" } else { b"AFTER" }, &pivot, &s]);
+                    let p = q.find(&pivot).unwrap();
+                    if before { q.insert_before(p, &s) } else { q.insert_after(p, &s) }
+                }
+                14..=15 if len > 0 => {
+                    o.call(&[b"LSET", b"l", i.as_bytes(), &s]);
+                    q.replace(q.seek(index).unwrap(), &s);
+                }
+                16 => {
+                    let (count, n) = if index % 2 == 0 { ("2", 2) } else { ("-2", 2) };
+                    o.call(&[b"LREM", b"l", count.as_bytes(), &s]);
+                    q.remove_equal(&s, n, index % 2 != 0);
+                }
+                17 => {
+                    o.call(&[b"LPOP", b"l"]);
+                    q.pop_front(|_| ());
+                }
+                18 => {
+                    o.call(&[b"RPOP", b"l"]);
+                    q.pop_back(|_| ());
+                }
+                _ if len > 60 => {
+                    let start = rng.below(10) as i64;
+                    let end = -1 - rng.below(30) as i64;
+                    o.call(&[b"LTRIM", b"l", start.to_string().as_bytes(), end.to_string().as_bytes()]);
+                    q.remove_range(0, start as usize);
+                    q.remove_range(q.len() as i64 + end + 1, usize::MAX);
+                }
+                _ => {}
+            }
+            if step % 5 == 0 {
+                check_list(&mut o, &q, &format!("step {step}, fill {fill}, op {op}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn listpacks_and_intsets() {
+    let Some(mut o) = Oracle::start() else { return };
+    let mut rng = Rng(7);
+    for round in 0..200 {
+        o.call(&[b"DEL", b"h", b"s"]);
+        let (mut lp, mut set) = (Listpack::new(), IntSet::new());
+        for i in 0..rng.below(60) {
+            let field = format!("f{i}");
+            let mut value = rng.text();
+            value.truncate(64);
+            o.call(&[b"HSET", b"h", field.as_bytes(), &value]);
+            lp.push_back(field.as_bytes());
+            lp.push_back(&value);
+            let n = (rng.below(u64::MAX >> 11) as i64) >> rng.below(60);
+            let n = if i % 3 == 0 { -n } else { n };
+            o.call(&[b"SADD", b"s", n.to_string().as_bytes()]);
+            set.insert(n);
+        }
+        if let Some((kind, body)) = o.dump(b"h") {
+            assert_eq!(kind, 16);
+            assert_eq!(string(&mut &body[..]), lp.as_bytes(), "round {round}");
+            assert_eq!(Listpack::from_vec(lp.as_bytes().to_vec()), Ok(lp));
+        }
+        if let Some((kind, body)) = o.dump(b"s") {
+            assert_eq!(kind, 11);
+            assert_eq!(string(&mut &body[..]), set.as_bytes(), "round {round}");
+        }
+    }
+}
+
+fn number(rng: &mut Rng) -> String {
+    let sign = if rng.below(2) == 0 { "" } else { "-" };
+    let mut digits =
+        |n: u64| (0..=rng.below(n)).map(|_| (b'0' + rng.below(10) as u8) as char).collect::<String>();
+    let (a, b, c) = (digits(3), digits(18), digits(40));
+    match rng.below(9) {
+        0 => format!("{sign}{b}"),
+        1 => format!("{sign}{a}.{b}"),
+        2 => format!("{sign}{c}.{c}"),
+        3 => format!("{sign}{b}e{}", rng.below(60) as i64 - 30),
+        4 => format!("{sign}{a}.{b}e{}", rng.below(9900) as i64 - 4950),
+        5 => format!("{sign}0x{b}p-{a}"),
+        6 => format!("{sign}.{a}"),
+        7 => format!("{sign}{a}."),
+        _ => ["", "inf", "nan", "1e", "0x", " 1", "1 ", "-infinity", "1e9999", "1e-9999"]
+            [rng.below(10) as usize]
+            .into(),
+    }
+}
+
+#[test]
+fn float_sums() {
+    let Some(mut o) = Oracle::start() else { return };
+    let mut rng = Rng(99);
+    for _ in 0..100 {
+        let pairs: Vec<_> = (0..100).map(|_| (number(&mut rng), number(&mut rng))).collect();
+        for (a, b) in &pairs {
+            o.send(&[b"SET", b"x", a.as_bytes()]);
+            o.send(&[b"INCRBYFLOAT", b"x", b.as_bytes()]);
+        }
+        for (a, b) in &pairs {
+            o.reply();
+            let theirs = o.reply();
+            let ours = match add_float_str(a.as_bytes(), b.as_bytes()) {
+                Ok(v) => Reply::Bulk(v),
+                Err(FloatError::Invalid) => Reply::Other("-ERR value is not a valid float".into()),
+                Err(FloatError::NotFinite) => {
+                    Reply::Other("-ERR increment would produce NaN or Infinity".into())
+                }
+            };
+            assert_eq!(ours, theirs, "{a} + {b}");
+        }
+    }
+}
