@@ -54,6 +54,11 @@ pub fn exceeds_limit(fill: i32, size: usize, count: usize) -> bool {
     if fill < 0 { size > fill_bytes(fill) } else { size > SAFETY_LIMIT || count > (fill as usize).max(1) }
 }
 
+/// The limits that a fill factor sets to a node: bytes and elements, `usize::MAX` where there is none.
+pub fn node_limits(fill: i32) -> (usize, usize) {
+    if fill < 0 { (fill_bytes(fill), usize::MAX) } else { (usize::MAX, (fill as usize).max(1)) }
+}
+
 fn fill_bytes(fill: i32) -> usize {
     FILL_BYTES[((fill.unsigned_abs() as usize).max(1) - 1).min(FILL_BYTES.len() - 1)]
 }

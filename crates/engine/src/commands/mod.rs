@@ -8,6 +8,8 @@ use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Spec};
 use std::sync::LazyLock;
 
+mod list_util;
+
 macro_rules! table {
     ($($group:ident { $($command:ident)* })*) => {
         $(pub mod $group { //! Commands of one group.
@@ -23,6 +25,7 @@ macro_rules! table {
 table! {
     connection { ping }
     generic { del expire ttl }
+    list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
     string { get incr set }
     transactions { discard exec multi unwatch watch }
 }

@@ -9,7 +9,7 @@ mod set;
 mod zset;
 
 pub use hash::{Field, FieldTtl, Hash, HashCfg, Put, Replaced, Timing};
-pub use list::List;
+pub use list::{End, List};
 pub use rng::Rng;
 pub use set::{Set, SetCfg};
 pub use zset::ZSet;

@@ -1,0 +1,38 @@
+//! LPOP: takes elements from the left end of a list.
+//!
+//! With a count the answer is an array, from the end inwards. A list without elements is deleted.
+//!
+//! ```transcript
+//! > RPUSH l a b c d
+//! (integer) 4
+//! > LPOP l
+//! "a"
+//! > LPOP l 2
+//! 1) "b"
+//! 2) "c"
+//! > LPOP l 0
+//! (empty array)
+//! > LPOP l 10
+//! 1) "d"
+//! > LPOP l
+//! (nil)
+//! > EXISTS l
+//! (integer) 0
+//! > LPOP l -1
+//! (error) ERR value is out of range, must be positive
+//! ```
+
+use crate::commands::list_util;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
+use crate::types::End;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("lpop", -2, Group::List, Flags::WRITE.union(Flags::FAST), run)
+    .keys(&[KeySpec::one(1, KEY_TAKE)])
+    .doc("1.0.0", "O(N) for N elements returned", "Takes and returns elements of the left end of a list.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    list_util::pop(cx, End::Left)
+}

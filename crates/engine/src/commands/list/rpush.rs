@@ -1,0 +1,27 @@
+//! RPUSH: adds elements at the right end of a list.
+//!
+//! The list is created when the key is absent.
+//!
+//! ```transcript
+//! > RPUSH l a b c
+//! (integer) 3
+//! > LRANGE l 0 -1
+//! 1) "a"
+//! 2) "b"
+//! 3) "c"
+//! ```
+
+use crate::commands::list_util;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_INSERT, KeySpec, Spec};
+use crate::types::End;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("rpush", -3, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    .keys(&[KeySpec::one(1, KEY_INSERT)])
+    .doc("1.0.0", "O(1) for each element", "Adds elements at the right end of a list, which is created when absent.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    list_util::push(cx, End::Right, false)
+}

@@ -1,0 +1,25 @@
+//! RPUSHX: adds elements at the right end of a list that exists.
+//!
+//! ```transcript
+//! > RPUSHX l a
+//! (integer) 0
+//! > RPUSH l a
+//! (integer) 1
+//! > RPUSHX l b c
+//! (integer) 3
+//! ```
+
+use crate::commands::list_util;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_INSERT, KeySpec, Spec};
+use crate::types::End;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("rpushx", -3, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    .keys(&[KeySpec::one(1, KEY_INSERT)])
+    .doc("2.2.0", "O(1) for each element", "Adds elements at the right end of a list if it exists.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    list_util::push(cx, End::Right, true)
+}
