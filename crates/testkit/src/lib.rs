@@ -6,10 +6,12 @@
 
 pub mod bench;
 pub mod client;
+pub mod embedded;
 pub mod oracle;
 pub mod print;
 pub mod rng;
 pub mod server;
+pub mod sources;
 pub mod transcript;
 pub mod value;
 pub mod words;
