@@ -25,9 +25,9 @@ pub fn value(frame: Frame) -> Value {
         Frame::Int(n) => Value::Int(n),
         Frame::Bulk(bytes) => Value::Bulk(bytes),
         Frame::Double(d) => {
-            let mut text = Vec::new();
+            let mut text = Default::default();
             totality_engine::util::format_double(d, &mut text);
-            Value::Double(text)
+            Value::Double(text.to_vec())
         }
         Frame::Bool(b) => Value::Bool(b),
         Frame::Array(v) => Value::Array(all(v)),

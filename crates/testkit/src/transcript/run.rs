@@ -58,7 +58,10 @@ pub const ORACLE: Version = [7, 0, 15];
 /// Runs a block; says at which line what differed.
 pub fn block(block: &Block, way: Way, target: &mut dyn Target) -> Result<(), String> {
     let words = |line: &str| line.split(' ').map(|w| w.as_bytes().to_vec()).collect::<Command>();
-    target.call(&words("FLUSHALL"))?;
+    let flushed = target.call(&words("FLUSHALL"))?;
+    if flushed.is_error() {
+        return Err(format!("FLUSHALL: {}", flushed.text()));
+    }
     for step in &block.steps {
         if way == Way::Oracle && step.since.is_some_and(|v| v > ORACLE) {
             break;
