@@ -24,6 +24,14 @@ pub struct ConnInfo {
     pub unix: bool,
 }
 
+impl ConnInfo {
+    /// True for connections from this machine: loopback, unix socket, embedded.
+    pub fn is_local(&self) -> bool {
+        let host = self.addr.rsplit_once(':').map_or("", |(host, _)| host);
+        self.unix || self.addr.is_empty() || host.starts_with("127.") || matches!(host, "::1" | "[::1]")
+    }
+}
+
 /// What the owner of the connections knows of a client's buffers, for CLIENT LIST and limits. Bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClientIo {
@@ -120,6 +128,8 @@ pub struct Client {
     pub stream_db: Option<usize>,
     /// Channels, patterns and shard channels that it subscribed to.
     pub subscriptions: [usize; 3],
+    /// It waits in a blocking command.
+    pub blocked: bool,
     /// Buffers, told by the owner of the connection.
     pub io: ClientIo,
 }
@@ -148,6 +158,7 @@ impl Client {
             monitor: false,
             stream_db: None,
             subscriptions: [0; 3],
+            blocked: false,
             io: ClientIo::default(),
         }
     }

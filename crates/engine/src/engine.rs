@@ -57,6 +57,11 @@ pub enum Outgoing {
         /// Save first, do not save, or as configured.
         save: Option<bool>,
     },
+    /// DEBUG SLEEP: the owner does nothing until this time, in microseconds since the Unix epoch.
+    Sleep {
+        /// Until when.
+        until_us: u64,
+    },
     /// CONFIG REWRITE: the owner writes the file and answers the client.
     ConfigRewrite {
         /// Who waits for the answer.
@@ -155,6 +160,10 @@ impl Engine {
     pub fn cron(&mut self) {
         self.wake();
         self.ks.begin_unit(self.sv.stamp);
+        if self.sv.pause.is_some_and(|pause| pause.until <= self.ks.now) {
+            self.sv.pause = None;
+            self.sv.outgoing.push_back(Outgoing::Unpaused);
+        }
         if self.sv.config.active_expire {
             self.ks.expire_cycle(2000);
         }

@@ -31,6 +31,10 @@ pub fn client_command(
     client.commands += 1;
 
     match admit(ks, sv, id, argv) {
+        Ok(Admitted::Postpone) => {
+            sv.stats.processed -= 1;
+            return After::Postponed;
+        }
         Ok(Admitted::Run(command)) => {
             if let Some(client) = sv.clients.get_mut(id) {
                 client.last_command = Some(command);
@@ -56,6 +60,7 @@ pub fn client_command(
 enum Admitted {
     Run(&'static Command),
     Queue(&'static Command),
+    Postpone,
 }
 
 /// Finds the command and judges whether it may run now.
@@ -76,11 +81,27 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             command.full_name
         )));
     }
+    if let Some(pause) = sv.pause
+        && pause.until > ks.now
+        && !client.replica
+        && (pause.all || may_write(client, command))
+    {
+        return Ok(Admitted::Postpone);
+    }
     let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
     if sv.config.maxmemory > 0 && flags.contains(Flags::DENYOOM) && over_memory(ks, sv) {
         return Err(OOM);
     }
     Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) })
+}
+
+/// True for commands that CLIENT PAUSE WRITE holds back.
+fn may_write(client: &crate::client::Client, command: &Command) -> bool {
+    let writes = Flags::WRITE.union(Flags::MAY_REPLICATE);
+    let exec = command.spec.name == "exec" && command.spec.group == crate::spec::Group::Transactions;
+    let queued = client.multi.as_ref().filter(|_| exec);
+    command.spec.flags.intersects(writes)
+        || queued.is_some_and(|multi| multi.queue.iter().any(|q| q.command.spec.flags.intersects(writes)))
 }
 
 /// True when the data set is over `maxmemory` and stays so.
@@ -210,7 +231,7 @@ fn release(ks: &mut Keyspace, sv: &mut ServerState) {
         }
     }
     for message in ks.effects.take_published() {
-        crate::commands::deliver(sv, &message);
+        crate::pubsub::deliver(sv, &message);
     }
 }
 
@@ -220,7 +241,7 @@ pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     sv.replicas.retain(|c| *c != id);
     sv.monitors.retain(|c| *c != id);
     ks.effects.recording = !sv.replicas.is_empty();
-    crate::commands::forget_subscriptions(sv, id);
+    crate::pubsub::forget(sv, id);
 }
 
 /// Takes back a reply that CLIENT REPLY suppresses.

@@ -6,6 +6,7 @@
 //! (the only way to a value that changes) and [`propagate::Effects`] (everything that leaves a unit of execution).
 #![forbid(unsafe_code)]
 
+pub mod blocked;
 pub mod client;
 pub mod clock;
 pub mod commands;
@@ -15,16 +16,22 @@ pub mod engine;
 pub mod error;
 pub mod execute;
 pub mod frame;
+pub mod keys;
 pub mod keyspace;
 pub mod notify;
 pub mod propagate;
+pub mod pubsub;
 pub mod reply;
+pub mod script;
 pub mod spec;
 pub mod state;
 pub mod stats;
 pub mod types;
 pub mod util;
 pub mod value;
+
+/// The version of Redis that clients are told; what they decide by it holds here.
+pub const REDIS_VERSION: &str = "7.2.4";
 
 pub use client::{ClientId, ClientIo, ConnInfo};
 pub use clock::{Clock, ManualClock};

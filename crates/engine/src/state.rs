@@ -4,6 +4,8 @@ use crate::client::{Client, ClientId, Clients};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::Outgoing;
+use crate::pubsub::PubSub;
+use crate::script::Scripts;
 use crate::stats::Stats;
 use std::collections::VecDeque;
 
@@ -25,6 +27,14 @@ pub struct ServerState {
     pub replicas: Vec<ClientId>,
     /// Clients that asked for MONITOR.
     pub monitors: Vec<ClientId>,
+    /// Subscriptions.
+    pub pubsub: PubSub,
+    /// Compiled scripts and libraries.
+    pub scripts: Scripts,
+    /// CLIENT PAUSE.
+    pub pause: Option<Pause>,
+    /// False (DEBUG SET-DISABLE-DENY-SCRIPTS): scripts may call what is not meant for them.
+    pub deny_in_scripts: bool,
     /// Depth of units of execution: scripts and EXEC nest.
     pub depth: u32,
     /// Microseconds since the Unix epoch at start.
@@ -33,6 +43,15 @@ pub struct ServerState {
     pub run_id: String,
     /// What the owner knows of the process, for INFO.
     pub process: ProcessInfo,
+}
+
+/// CLIENT PAUSE.
+#[derive(Debug, Clone, Copy)]
+pub struct Pause {
+    /// Milliseconds since the Unix epoch.
+    pub until: i64,
+    /// All commands wait, not only those that may write.
+    pub all: bool,
 }
 
 /// What INFO shows of the process; the engine's owner keeps it up to date.
@@ -77,6 +96,10 @@ impl ServerState {
             outgoing: VecDeque::new(),
             replicas: Vec::new(),
             monitors: Vec::new(),
+            pubsub: PubSub::default(),
+            scripts: Scripts::default(),
+            pause: None,
+            deny_in_scripts: true,
             depth: 0,
             started_us: now,
             run_id,

@@ -84,6 +84,8 @@ pub struct Stats {
     pub slowlog: VecDeque<SlowEntry>,
     /// Next id of SLOWLOG.
     pub slow_next: u64,
+    /// Commands per second, lately.
+    pub ops_per_second: u64,
     /// ACL denials.
     pub acl_denied: u64,
 }

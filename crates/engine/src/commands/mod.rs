@@ -4,6 +4,7 @@
 //! tests. One word in [`table!`] makes the module, the row and the id. Everything that is known of commands is read
 //! from here: dispatch, COMMAND, ACL, cluster slots, scripts, MULTI, statistics, the linter, the documentation.
 
+use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Spec};
 use std::sync::LazyLock;
@@ -23,12 +24,19 @@ macro_rules! table {
 }
 
 table! {
-    connection { ping }
+    cluster { asking cluster readonly readwrite }
+    connection { auth client echo hello ping quit reset select }
     generic { del expire ttl }
     list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
+    pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
+    server {
+        command config debug info lastsave monitor replconf role shutdown slowlog sync time
+    }
     string { get incr set }
     transactions { discard exec multi unwatch watch }
 }
+
+mod pubsub_util;
 
 /// A command or subcommand with its number.
 #[derive(Debug)]
@@ -181,11 +189,24 @@ pub fn is_read_only(command: &Command) -> bool {
     !command.spec.flags.intersects(Flags::WRITE.union(Flags::MAY_REPLICATE))
 }
 
-/// Hands a published message to its subscribers.
-pub fn deliver(_sv: &mut crate::state::ServerState, _message: &crate::propagate::Published) {}
+/// Handler of containers: the gate resolves subcommands, so it only runs when none was named.
+pub fn container(cx: &mut Cx<'_>) -> Res {
+    Err(CmdError::arity(cx.command.spec.name))
+}
 
-/// Forgets what a client that is gone subscribed to.
-pub fn forget_subscriptions(_sv: &mut crate::state::ServerState, _id: crate::client::ClientId) {}
+/// Handler of every HELP subcommand: lists the subcommands that the table has.
+pub fn help(cx: &mut Cx<'_>) -> Res {
+    let Some(command) = lookup(cx.args[0]) else { return Err(unknown_command(cx.args)) };
+    let name = command.spec.name.to_ascii_uppercase();
+    let subs = command.spec.subs;
+    cx.reply.array(1 + 2 * subs.len());
+    cx.reply.simple(&format!("{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
+    for sub in subs {
+        cx.reply.simple(&sub.name.to_ascii_uppercase());
+        cx.reply.simple(&format!("    {}", sub.summary));
+    }
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests {

@@ -80,6 +80,10 @@ impl Db {
     pub fn expires(&self) -> usize {
         self.expires
     }
+    /// Mean time to live, in milliseconds, of the keys that have a deadline, as the expiry cycle saw them last.
+    pub fn average_ttl(&self) -> u64 {
+        self.avg_ttl.0.checked_div(self.avg_ttl.1).unwrap_or(0)
+    }
     /// The key table, for walks that change nothing.
     pub fn dict(&self) -> &Dict<Entry> {
         &self.dict
@@ -130,9 +134,7 @@ pub struct Keyspace {
     pub(crate) may_expire: bool,
     /// True: access times are not touched (CLIENT NO-TOUCH).
     pub no_touch: bool,
-    /// False inside a write command's own look-ups, which do not count as hits or misses.
-    pub(crate) count_hits: bool,
-    /// A script's `redis.call` is in progress: its access to keys is checked against its declared ones.
+    /// Secret of the hash tables, those inside of values included.
     pub(crate) seed: [u8; 16],
     /// State of the engine's own generator (RANDOMKEY, SPOP, eviction samples).
     pub(crate) rng: u64,
@@ -159,7 +161,6 @@ impl Keyspace {
             garbage: Vec::new(),
             may_expire: true,
             no_touch: false,
-            count_hits: true,
             seed,
             rng,
         }

@@ -34,6 +34,11 @@ impl WatchTable {
         self.by_client.get(&client).map_or(0, Vec::len)
     }
 
+    /// True when a key that `client` watches was changed.
+    pub fn is_touched(&self, client: ClientId) -> bool {
+        self.broken.contains(&client)
+    }
+
     /// Lets `client` watch a key. `stale`: the key is past its deadline already, so its deletion is no change.
     pub fn watch(&mut self, client: ClientId, db: usize, key: &[u8], stale: bool) {
         let list = self.by_client.entry(client).or_default();

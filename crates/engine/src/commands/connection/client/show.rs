@@ -1,0 +1,104 @@
+//! CLIENT LIST and CLIENT INFO.
+
+use super::filter::{Filter, Kind, kind_of};
+use crate::client::Client;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::keyspace::Keyspace;
+use crate::reply::Proto;
+
+pub(super) fn list(cx: &mut Cx<'_>) -> Res {
+    let filter = Filter::parse(cx, 2)?;
+    let now = cx.ks.now;
+    let mut text = Vec::new();
+    let mut clients: Vec<&Client> = cx.sv.clients.iter().filter(|c| filter.matches(c, cx.client, now)).collect();
+    clients.sort_by_key(|client| client.id.id);
+    for client in clients {
+        line(client, cx.ks, &mut text);
+    }
+    cx.reply.verbatim("txt", &text);
+    Ok(())
+}
+
+pub(super) fn info(cx: &mut Cx<'_>) -> Res {
+    let mut text = Vec::new();
+    if let Some(client) = cx.sv.clients.get(cx.client) {
+        line(client, cx.ks, &mut text);
+    }
+    cx.reply.verbatim("txt", &text);
+    Ok(())
+}
+
+/// One line with the fields that Redis shows, in its order.
+fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
+    let io = &client.io;
+    let multi = client.multi.as_ref();
+    let total = io.qbuf + io.qbuf_free + io.omem + io.obl + multi.map_or(0, |m| m.bytes) + size_of::<Client>();
+    let command = client.last_command.map_or("NULL", |command| &command.full_name);
+    out.extend_from_slice(
+        format!(
+            "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} multi={} watch={} ",
+            client.id.id,
+            client.conn.addr,
+            client.conn.laddr,
+            client.conn.fd,
+            String::from_utf8_lossy(&client.name),
+            (ks.now - client.since_ms) / 1000,
+            (ks.now - client.last_ms) / 1000,
+            flags(client, ks),
+            client.db,
+            client.subscriptions[0],
+            client.subscriptions[1],
+            client.subscriptions[2],
+            multi.map_or(-1, |m| m.queue.len() as i64),
+            ks.watch.count(client.id),
+        )
+        .as_bytes(),
+    );
+    out.extend_from_slice(
+        format!(
+            "qbuf={} qbuf-free={} argv-mem={} multi-mem={} rbs={} rbp={} obl={} oll={} omem={} tot-mem={total} \
+             events=r cmd={command} user={} redir=-1 resp={} lib-name={} lib-ver={} tot-net-in={} tot-net-out={} tot-cmds={}\n",
+            io.qbuf,
+            io.qbuf_free,
+            io.argv_mem,
+            multi.map_or(0, |m| m.bytes),
+            io.obl,
+            io.obl,
+            io.obl,
+            io.oll,
+            io.omem,
+            client.user,
+            if client.proto == Proto::Resp3 { 3 } else { 2 },
+            String::from_utf8_lossy(&client.lib.0),
+            String::from_utf8_lossy(&client.lib.1),
+            io.net_in,
+            io.net_out,
+            client.commands,
+        )
+        .as_bytes(),
+    );
+}
+
+fn flags(client: &Client, ks: &Keyspace) -> String {
+    let mut flags = String::new();
+    let mut flag = |on: bool, letter| {
+        if on {
+            flags.push(letter);
+        }
+    };
+    flag(client.replica && !client.monitor, 'S');
+    flag(client.monitor, 'O');
+    flag(kind_of(client) == Kind::Pubsub, 'P');
+    flag(client.multi.is_some(), 'x');
+    flag(client.blocked, 'b');
+    flag(ks.watch.is_touched(client.id), 'd');
+    flag(client.close, 'c');
+    flag(client.conn.unix, 'U');
+    flag(client.no_evict, 'e');
+    flag(client.no_touch, 'T');
+    if flags.is_empty() {
+        flags.push('N');
+    }
+    flags
+}

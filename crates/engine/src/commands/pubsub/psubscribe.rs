@@ -1,0 +1,15 @@
+//! PSUBSCRIBE: listens to the channels that match glob patterns.
+
+use super::super::pubsub_util::subscribe;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::pubsub::Kind;
+use crate::spec::{Group, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("psubscribe", -2, Group::Pubsub, super::super::pubsub_util::FLAGS, run)
+    .doc("2.0.0", "O(N) for N names", "Listens to channels that match patterns.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    subscribe(cx, Kind::Pattern)
+}

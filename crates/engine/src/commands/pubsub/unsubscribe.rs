@@ -1,0 +1,15 @@
+//! UNSUBSCRIBE: no longer listens to channels; to none at all when none is named.
+
+use super::super::pubsub_util::unsubscribe;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::pubsub::Kind;
+use crate::spec::{Group, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("unsubscribe", -1, Group::Pubsub, super::super::pubsub_util::FLAGS, run)
+    .doc("2.0.0", "O(N) for N names", "Ends listening to channels.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    unsubscribe(cx, Kind::Channel)
+}

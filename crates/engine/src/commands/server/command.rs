@@ -1,0 +1,387 @@
+//! COMMAND: the table of commands, as clients read it.
+//!
+//! ```transcript
+//! > COMMAND GETKEYS MSET a 1 b 2
+//! 1) "a"
+//! 2) "b"
+//! > COMMAND GETKEYS PING
+//! (error) ERR The command has no key arguments
+//! > COMMAND INFO nosuchcommand
+//! 1) (nil)
+//! ```
+
+use crate::commands::{self, Command, TABLE};
+use crate::cx::Cx;
+use crate::error::{CmdError, Res, SYNTAX};
+use crate::keys;
+use crate::reply::Reply;
+use crate::spec::{Begin, Cat, Find, Flags, Group, Handler, KeyFlags, KeySpec, Spec};
+
+const FLAGS: Flags = Flags::LOADING.union(Flags::STALE);
+
+/// The table's row. Without a subcommand it answers with all commands.
+pub const SPEC: Spec = Spec::new("command", -1, Group::Server, FLAGS, all)
+    .cats(Cat::CONNECTION)
+    .tips(&["nondeterministic_output_order"])
+    .doc("2.8.13", "O(N) for N commands", "The table of commands.")
+    .subs(SUBS);
+
+const fn sub(name: &'static str, arity: i32, since: &'static str, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, arity, Group::Server, FLAGS, run)
+        .cats(Cat::CONNECTION)
+        .doc(since, "O(N) for N commands", summary)
+}
+
+const SUBS: &[Spec] = &[
+    sub("count", 2, "2.8.13", "Number of commands.", count),
+    sub("docs", -2, "7.0.0", "Documentation of commands.", docs),
+    sub("getkeys", -3, "2.8.13", "The keys among a command's arguments.", |cx| get_keys(cx, false)),
+    sub("getkeysandflags", -3, "7.0.0", "The keys of a command, with what is done to them.", |cx| get_keys(cx, true)),
+    sub("help", 2, "5.0.0", "Lists the subcommands.", commands::help),
+    sub("info", -2, "2.8.13", "What the table says of commands.", info),
+    sub("list", -2, "7.0.0", "Names of the commands.", list),
+];
+
+fn all(cx: &mut Cx<'_>) -> Res {
+    cx.reply.array(TABLE.len());
+    for command in &commands::all()[..TABLE.len()] {
+        describe(&mut cx.reply, command);
+    }
+    Ok(())
+}
+
+fn count(cx: &mut Cx<'_>) -> Res {
+    cx.reply.len(TABLE.len());
+    Ok(())
+}
+
+fn info(cx: &mut Cx<'_>) -> Res {
+    if cx.argc() == 2 {
+        return all(cx);
+    }
+    cx.reply.array(cx.argc() - 2);
+    for name in &cx.args[2..] {
+        match by_full_name(name) {
+            Some(command) => describe(&mut cx.reply, command),
+            None => cx.reply.null_array(),
+        }
+    }
+    Ok(())
+}
+
+/// `get`, `config|get`.
+fn by_full_name(name: &[u8]) -> Option<&'static Command> {
+    let mut parts = name.splitn(2, |b| *b == b'|');
+    let command = commands::lookup(parts.next()?)?;
+    match parts.next() {
+        None => Some(command),
+        Some(sub) => command.subcommands().iter().find(|s| s.spec.name.as_bytes().eq_ignore_ascii_case(sub)),
+    }
+}
+
+const FLAG_NAMES: [(Flags, &str); 18] = [
+    (Flags::WRITE, "write"),
+    (Flags::READONLY, "readonly"),
+    (Flags::DENYOOM, "denyoom"),
+    (Flags::ADMIN, "admin"),
+    (Flags::PUBSUB, "pubsub"),
+    (Flags::NOSCRIPT, "noscript"),
+    (Flags::BLOCKING, "blocking"),
+    (Flags::LOADING, "loading"),
+    (Flags::STALE, "stale"),
+    (Flags::SKIP_MONITOR, "skip_monitor"),
+    (Flags::SKIP_SLOWLOG, "skip_slowlog"),
+    (Flags::FAST, "fast"),
+    (Flags::NO_AUTH, "no_auth"),
+    (Flags::MAY_REPLICATE, "may_replicate"),
+    (Flags::NO_MULTI, "no_multi"),
+    (Flags::MOVABLE_KEYS, "movablekeys"),
+    (Flags::ALLOW_BUSY, "allow_busy"),
+    (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
+];
+
+/// One entry of COMMAND: ten values.
+fn describe(reply: &mut Reply<'_>, command: &Command) {
+    let spec = command.spec;
+    let (first, last, step) = legacy_range(spec);
+    reply.array(10);
+    reply.bulk(command.full_name.as_bytes());
+    reply.int(i64::from(spec.arity));
+    let flags: Vec<&str> = FLAG_NAMES.iter().filter(|(f, _)| spec.flags.contains(*f)).map(|(_, n)| *n).collect();
+    reply.set(flags.len());
+    flags.iter().for_each(|flag| reply.simple(flag));
+    reply.int(first);
+    reply.int(last);
+    reply.int(step);
+    let cats = category_names(spec);
+    reply.set(cats.len());
+    cats.iter().for_each(|cat| reply.simple(&format!("@{cat}")));
+    reply.array(spec.tips.len());
+    spec.tips.iter().for_each(|tip| reply.bulk(tip.as_bytes()));
+    reply.set(spec.keys.len());
+    spec.keys.iter().for_each(|key| describe_key(reply, key));
+    let subs = command.subcommands();
+    reply.array(subs.len());
+    subs.iter().for_each(|sub| describe(reply, sub));
+}
+
+/// First key, last key and step as COMMAND had them before key specs.
+fn legacy_range(spec: &Spec) -> (i64, i64, i64) {
+    let Some(key) = spec.keys.first() else { return (0, 0, 0) };
+    match (key.begin, key.find) {
+        (Begin::Index(first), Find::Range { last, step, .. }) => {
+            let first = i64::from(first);
+            let last = if last >= 0 { first + i64::from(last) } else { i64::from(last) };
+            // Several single keys in a row count as one range.
+            let more = spec.keys[1..].iter().filter(|k| matches!((k.begin, k.find), (Begin::Index(_), Find::Range { .. })));
+            let last = more.fold(last, |last, k| match (k.begin, k.find) {
+                (Begin::Index(at), Find::Range { last: l, .. }) if last >= 0 && l >= 0 => last.max(i64::from(at + l)),
+                (Begin::Index(_), Find::Range { last: l, .. }) if l < 0 => i64::from(l),
+                _ => last,
+            });
+            (first, last, i64::from(step))
+        }
+        _ => (0, 0, 0),
+    }
+}
+
+const CAT_NAMES: [(Cat, &str); 21] = [
+    (Cat::KEYSPACE, "keyspace"),
+    (Cat::READ, "read"),
+    (Cat::WRITE, "write"),
+    (Cat::SET, "set"),
+    (Cat::SORTEDSET, "sortedset"),
+    (Cat::LIST, "list"),
+    (Cat::HASH, "hash"),
+    (Cat::STRING, "string"),
+    (Cat::BITMAP, "bitmap"),
+    (Cat::HYPERLOGLOG, "hyperloglog"),
+    (Cat::GEO, "geo"),
+    (Cat::STREAM, "stream"),
+    (Cat::PUBSUB, "pubsub"),
+    (Cat::ADMIN, "admin"),
+    (Cat::FAST, "fast"),
+    (Cat::SLOW, "slow"),
+    (Cat::BLOCKING, "blocking"),
+    (Cat::DANGEROUS, "dangerous"),
+    (Cat::CONNECTION, "connection"),
+    (Cat::TRANSACTION, "transaction"),
+    (Cat::SCRIPTING, "scripting"),
+];
+
+/// The ACL categories: those that the table names and those that follow from flags and group.
+pub fn categories(spec: &Spec) -> Cat {
+    let flags = spec.flags;
+    let mut cats = spec.cats;
+    cats |= match spec.group {
+        Group::Generic => Cat::KEYSPACE,
+        Group::String => Cat::STRING,
+        Group::List => Cat::LIST,
+        Group::Set => Cat::SET,
+        Group::SortedSet => Cat::SORTEDSET,
+        Group::Hash => Cat::HASH,
+        Group::Bitmap => Cat::BITMAP,
+        Group::Stream => Cat::STREAM,
+        Group::Pubsub => Cat::PUBSUB,
+        Group::Transactions => Cat::TRANSACTION,
+        Group::Connection => Cat::CONNECTION,
+        Group::Scripting => Cat::SCRIPTING,
+        Group::Hyperloglog => Cat::HYPERLOGLOG,
+        Group::Geo => Cat::GEO,
+        Group::Server | Group::Cluster => Cat::empty(),
+    };
+    if flags.contains(Flags::WRITE) {
+        cats |= Cat::WRITE;
+    }
+    if flags.contains(Flags::READONLY) && !cats.contains(Cat::SCRIPTING) {
+        cats |= Cat::READ;
+    }
+    if flags.contains(Flags::ADMIN) {
+        cats |= Cat::ADMIN | Cat::DANGEROUS;
+    }
+    if flags.contains(Flags::PUBSUB) {
+        cats |= Cat::PUBSUB;
+    }
+    if flags.contains(Flags::BLOCKING) {
+        cats |= Cat::BLOCKING;
+    }
+    cats | if flags.contains(Flags::FAST) { Cat::FAST } else { Cat::SLOW }
+}
+
+fn category_names(spec: &Spec) -> Vec<&'static str> {
+    let cats = categories(spec);
+    CAT_NAMES.iter().filter(|(c, _)| cats.contains(*c)).map(|(_, n)| *n).collect()
+}
+
+const KEY_FLAG_NAMES: [(KeyFlags, &str); 11] = [
+    (KeyFlags::RO, "RO"),
+    (KeyFlags::RW, "RW"),
+    (KeyFlags::OW, "OW"),
+    (KeyFlags::RM, "RM"),
+    (KeyFlags::ACCESS, "access"),
+    (KeyFlags::UPDATE, "update"),
+    (KeyFlags::INSERT, "insert"),
+    (KeyFlags::DELETE, "delete"),
+    (KeyFlags::NOT_KEY, "not_key"),
+    (KeyFlags::INCOMPLETE, "incomplete"),
+    (KeyFlags::VARIABLE, "variable_flags"),
+];
+
+fn key_flag_names(flags: KeyFlags) -> Vec<&'static str> {
+    KEY_FLAG_NAMES.iter().filter(|(f, _)| flags.contains(*f)).map(|(_, n)| *n).collect()
+}
+
+fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
+    reply.map(3);
+    reply.bulk(b"flags");
+    let names = key_flag_names(key.flags);
+    reply.set(names.len());
+    names.iter().for_each(|name| reply.simple(name));
+    reply.bulk(b"begin_search");
+    reply.map(2);
+    reply.bulk(b"type");
+    match key.begin {
+        Begin::Index(at) => {
+            reply.bulk(b"index");
+            reply.bulk(b"spec");
+            numbers(reply, &[("index", at)]);
+        }
+        Begin::Keyword(word, from) => {
+            reply.bulk(b"keyword");
+            reply.bulk(b"spec");
+            reply.map(2);
+            reply.bulk(b"keyword");
+            reply.bulk(word.as_bytes());
+            reply.bulk(b"startfrom");
+            reply.int(i64::from(from));
+        }
+        Begin::Unknown => {
+            reply.bulk(b"unknown");
+            reply.bulk(b"spec");
+            reply.map(0);
+        }
+    }
+    reply.bulk(b"find_keys");
+    reply.map(2);
+    reply.bulk(b"type");
+    match key.find {
+        Find::Range { last, step, limit } => {
+            reply.bulk(b"range");
+            reply.bulk(b"spec");
+            numbers(reply, &[("lastkey", last), ("keystep", step), ("limit", limit)]);
+        }
+        Find::Count { at, first, step } => {
+            reply.bulk(b"keynum");
+            reply.bulk(b"spec");
+            numbers(reply, &[("keynumidx", at), ("firstkey", first), ("keystep", step)]);
+        }
+        Find::Unknown => {
+            reply.bulk(b"unknown");
+            reply.bulk(b"spec");
+            reply.map(0);
+        }
+    }
+}
+
+fn numbers(reply: &mut Reply<'_>, pairs: &[(&str, i32)]) {
+    reply.map(pairs.len());
+    for (name, n) in pairs {
+        reply.bulk(name.as_bytes());
+        reply.int(i64::from(*n));
+    }
+}
+
+fn docs(cx: &mut Cx<'_>) -> Res {
+    let map = cx.reply.map_deferred();
+    let mut count = 0;
+    if cx.argc() == 2 {
+        for command in &commands::all()[..TABLE.len()] {
+            document(&mut cx.reply, command);
+            count += 1;
+        }
+    } else {
+        for command in cx.args[2..].iter().filter_map(|name| by_full_name(name)) {
+            document(&mut cx.reply, command);
+            count += 1;
+        }
+    }
+    cx.reply.end(map, count);
+    Ok(())
+}
+
+fn document(reply: &mut Reply<'_>, command: &Command) {
+    let spec = command.spec;
+    let subs = command.subcommands();
+    reply.bulk(command.full_name.as_bytes());
+    reply.map(4 + usize::from(!subs.is_empty()));
+    for (name, value) in [
+        ("summary", spec.summary),
+        ("since", spec.since),
+        ("group", spec.group.name()),
+        ("complexity", spec.complexity),
+    ] {
+        reply.bulk(name.as_bytes());
+        reply.bulk(value.as_bytes());
+    }
+    if !subs.is_empty() {
+        reply.bulk(b"subcommands");
+        reply.map(subs.len());
+        subs.iter().for_each(|sub| document(reply, sub));
+    }
+}
+
+fn list(cx: &mut Cx<'_>) -> Res {
+    let mut keep: Box<dyn Fn(&Command) -> bool> = Box::new(|_| true);
+    if cx.argc() > 2 {
+        if cx.argc() != 5 || !cx.is(2, "FILTERBY") {
+            return Err(SYNTAX);
+        }
+        let value = cx.args[4];
+        if cx.is(3, "MODULE") {
+            keep = Box::new(|_| false);
+        } else if cx.is(3, "ACLCAT") {
+            let cat = CAT_NAMES.iter().find(|(_, n)| n.as_bytes().eq_ignore_ascii_case(value)).map(|(c, _)| *c);
+            keep = Box::new(move |command| cat.is_some_and(|cat| categories(command.spec).contains(cat)));
+        } else if cx.is(3, "PATTERN") {
+            keep = Box::new(move |command| totality_ds::glob::matches(value, command.full_name.as_bytes(), true));
+        } else {
+            return Err(SYNTAX);
+        }
+    }
+    // Subcommands are listed only when a filter is given, as in Redis.
+    let candidates = if cx.argc() > 2 { commands::all() } else { &commands::all()[..TABLE.len()] };
+    let names: Vec<&Command> = candidates.iter().filter(|c| keep(c)).collect();
+    cx.reply.set(names.len());
+    names.iter().for_each(|command| cx.reply.bulk(command.full_name.as_bytes()));
+    Ok(())
+}
+
+fn get_keys(cx: &mut Cx<'_>, with_flags: bool) -> Res {
+    let argv = &cx.args[2..];
+    let command = commands::resolve_any_arity(argv).map_err(|_| CmdError::new("ERR Invalid command specified"))?;
+    if command.spec.keys.is_empty() {
+        return Err(CmdError::new("ERR The command has no key arguments"));
+    }
+    if !command.spec.accepts(argv.len()) {
+        return Err(CmdError::new("ERR Invalid number of arguments specified for command"));
+    }
+    let invalid = CmdError::new("ERR Invalid arguments specified for command");
+    let keys = keys::find(command.spec, argv).map_err(|_| invalid.clone())?;
+    if keys.is_empty() {
+        let optional = command.spec.flags.contains(Flags::NO_MANDATORY_KEYS);
+        return Err(if optional { CmdError::new("ERR The command has no key arguments") } else { invalid });
+    }
+    cx.reply.array(keys.len());
+    for (at, flags) in keys {
+        if with_flags {
+            cx.reply.array(2);
+        }
+        cx.reply.bulk(argv[at]);
+        if with_flags {
+            let names = key_flag_names(flags);
+            cx.reply.set(names.len());
+            names.iter().for_each(|name| cx.reply.simple(name));
+        }
+    }
+    Ok(())
+}

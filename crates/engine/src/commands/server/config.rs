@@ -1,0 +1,122 @@
+//! CONFIG: reads and changes the parameters.
+//!
+//! ```transcript
+//! > CONFIG SET slowlog-max-len 100
+//! OK
+//! > CONFIG GET slowlog-max-len
+//! 1) "slowlog-max-len"
+//! 2) "100"
+//! > CONFIG SET slowlog-max-len 128
+//! OK
+//! > CONFIG GET nosuchparameter
+//! (empty array)
+//! ```
+
+use crate::config::{Config, PARAMS, Param};
+use crate::cx::Cx;
+use crate::engine::Outgoing;
+use crate::error::{CmdError, Res};
+use crate::spec::{Flags, Group, Handler, Spec};
+
+const FLAGS: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("config", -2, Group::Server, Flags::empty(), crate::commands::container)
+    .doc("2.0.0", "Depends on the subcommand", "Reads and changes the parameters.")
+    .subs(SUBS);
+
+const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, arity, Group::Server, FLAGS, run).doc("2.0.0", "O(N) for N parameters", summary)
+}
+
+const SUBS: &[Spec] = &[
+    sub("get", -3, "Values of the parameters that match.", get),
+    sub("help", 2, "Lists the subcommands.", crate::commands::help),
+    sub("resetstat", 2, "Sets the statistics back.", reset_stat),
+    sub("rewrite", 2, "Writes the parameters to the configuration file.", rewrite),
+    sub("set", -4, "Changes parameters, all or none.", set),
+];
+
+fn get(cx: &mut Cx<'_>) -> Res {
+    let map = cx.reply.map_deferred();
+    let mut count = 0;
+    let shown = |name: &str| {
+        cx.args[2..].iter().any(|p| totality_ds::glob::matches(p, name.as_bytes(), true))
+    };
+    for param in PARAMS {
+        for name in std::iter::once(&param.name).chain(param.aliases) {
+            if shown(name) {
+                cx.reply.bulk(name.as_bytes());
+                cx.reply.bulk(param.get(&cx.sv.config).as_bytes());
+                count += 1;
+            }
+        }
+    }
+    cx.reply.end(map, count);
+    Ok(())
+}
+
+fn set(cx: &mut Cx<'_>) -> Res {
+    if !cx.argc().is_multiple_of(2) {
+        return Err(CmdError::arity("config|set"));
+    }
+    let mut next: Config = cx.sv.config.clone();
+    let mut changed: Vec<&'static Param> = Vec::new();
+    for pair in cx.args[2..].chunks(2) {
+        let Some(param) = Config::param(pair[0]) else {
+            return Err(CmdError::owned(
+                [b"ERR Unknown option or number of arguments for CONFIG SET - '", pair[0], b"'"].concat(),
+            ));
+        };
+        if changed.iter().any(|p| std::ptr::eq(*p, param)) {
+            return Err(failed(pair[0], "duplicate parameter"));
+        }
+        if !param.mutable {
+            return Err(failed(pair[0], "can't set immutable config"));
+        }
+        if param.protected && cx.sv.config.enable_protected_configs == 0 {
+            return Err(failed(pair[0], "can't set protected config"));
+        }
+        param.set(&mut next, &pair[1..]).map_err(|text| failed(pair[0], &text))?;
+        changed.push(param);
+    }
+    cx.sv.config = next;
+    apply(cx);
+    for param in changed {
+        cx.sv.outgoing.push_back(Outgoing::ConfigChanged { name: param.name });
+    }
+    cx.reply.ok();
+    Ok(())
+}
+
+fn failed(name: &[u8], why: &str) -> CmdError {
+    let mut text = b"ERR CONFIG SET failed (possibly related to argument '".to_vec();
+    text.extend_from_slice(name);
+    text.extend_from_slice(b"') - ");
+    text.extend_from_slice(why.as_bytes());
+    CmdError::owned(text)
+}
+
+/// Copies what the keyspace keeps of the configuration.
+fn apply(cx: &mut Cx<'_>) {
+    cx.ks.enc = cx.sv.config.enc;
+    cx.ks.notify = cx.sv.config.notify_keyspace_events;
+    let max = cx.sv.config.slowlog_max_len as usize;
+    cx.sv.stats.slowlog.truncate(max);
+}
+
+fn reset_stat(cx: &mut Cx<'_>) -> Res {
+    cx.sv.stats.reset();
+    cx.ks.stats = Default::default();
+    cx.reply.ok();
+    Ok(())
+}
+
+fn rewrite(cx: &mut Cx<'_>) -> Res {
+    if cx.sv.process.config_file.is_empty() {
+        return Err(CmdError::new("ERR The server is running without a config file"));
+    }
+    // The owner writes the file and answers.
+    cx.sv.outgoing.push_back(Outgoing::ConfigRewrite { client: cx.client });
+    Ok(())
+}

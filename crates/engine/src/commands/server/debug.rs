@@ -1,0 +1,160 @@
+//! DEBUG: what tests need and nobody else should use. Off unless `enable-debug-command` allows it.
+
+use crate::cx::Cx;
+use crate::error::{CmdError, NO_SUCH_KEY, Res, SYNTAX};
+use crate::spec::{Flags, Group, Spec};
+use crate::value::Value;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new(
+    "debug",
+    -2,
+    Group::Server,
+    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE),
+    run,
+)
+.doc("1.0.0", "Depends on the subcommand", "Tools for tests.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    let allowed = match cx.sv.config.enable_debug_command {
+        0 => false,
+        1 => true,
+        _ => cx.me()?.conn.is_local(),
+    };
+    if !allowed {
+        return Err(CmdError::new(
+            "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.",
+        ));
+    }
+    let word = cx.args[1].to_ascii_lowercase();
+    match (word.as_slice(), cx.argc()) {
+        (b"sleep", 3) => sleep(cx),
+        (b"set-active-expire", 3) => {
+            cx.sv.config.active_expire = cx.args[2] != b"0";
+            cx.reply.ok();
+            Ok(())
+        }
+        (b"object", 3 | 4) => object(cx),
+        (b"protocol", 3) => protocol(cx),
+        (b"populate", 3..=5) => populate(cx),
+        (b"stringmatch-len", 4) => {
+            let len = cx.int(2)?.clamp(0, 1 << 24) as usize;
+            let text = vec![b'a'; len];
+            let hit = totality_ds::glob::matches(cx.args[3], &text, false);
+            cx.reply.int(i64::from(hit));
+            Ok(())
+        }
+        (b"set-disable-deny-scripts", 3) => {
+            cx.sv.deny_in_scripts = cx.args[2] == b"0";
+            cx.reply.ok();
+            Ok(())
+        }
+        // Switches of Redis's own internals, which have no counterpart here.
+        (b"jmap" | b"pause-cron" | b"quicklist-packed-threshold" | b"replybuffer" | b"dict-resizing"
+        | b"client-enforce-reply-list" | b"replicate" | b"listpack-entries", _) => {
+            cx.reply.ok();
+            Ok(())
+        }
+        _ => {
+            let text = [b"ERR unknown subcommand or wrong number of arguments for '", cx.args[1], b"'. Try DEBUG HELP."];
+            Err(CmdError::owned(text.concat()))
+        }
+    }
+}
+
+/// Waits by asking the clock; the ticker keeps connections alive meanwhile.
+fn sleep(cx: &mut Cx<'_>) -> Res {
+    let seconds = cx.float(2)?;
+    let until = cx.sv.clock.now_us().saturating_add((seconds.clamp(0.0, 3600.0) * 1e6) as u64);
+    cx.sv.outgoing.push_back(crate::engine::Outgoing::Sleep { until_us: until });
+    cx.reply.ok();
+    Ok(())
+}
+
+fn object(cx: &mut Cx<'_>) -> Res {
+    let now = cx.ks.now;
+    let Some(entry) = cx.ks.peek(cx.args[2]) else { return Err(NO_SUCH_KEY) };
+    let idle = (now / 1000) as u32;
+    let text = format!(
+        "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",
+        entry.value.encoding(),
+        entry.value.mem().max(1),
+        entry.lru,
+        idle.wrapping_sub(entry.lru)
+    );
+    cx.reply.simple(&text);
+    Ok(())
+}
+
+/// One reply of each kind, for tests of clients.
+fn protocol(cx: &mut Cx<'_>) -> Res {
+    match cx.args[2].to_ascii_lowercase().as_slice() {
+        b"string" => cx.reply.bulk(b"Hello World"),
+        b"integer" => cx.reply.int(12345),
+        b"double" => cx.reply.double(3.141),
+        b"null" => cx.reply.null(),
+        b"array" => {
+            cx.reply.array(3);
+            (0..3).for_each(|i| cx.reply.int(i));
+        }
+        b"set" => {
+            cx.reply.set(3);
+            (0..3).for_each(|i| cx.reply.int(i));
+        }
+        b"map" => {
+            cx.reply.map(3);
+            for i in 0..3 {
+                cx.reply.int(i);
+                cx.reply.bool(i == 1);
+            }
+        }
+        b"attrib" => {
+            // Attributes exist in RESP3 only and precede a reply.
+            cx.reply.bulk(b"Some real reply following the attribute");
+        }
+        b"push" => {
+            cx.reply.push(2);
+            cx.reply.bulk(b"server-cpu-usage");
+            cx.reply.int(42);
+        }
+        b"true" => cx.reply.bool(true),
+        b"false" => cx.reply.bool(false),
+        b"verbatim" => cx.reply.verbatim("txt", b"This is a verbatim\nstring"),
+        b"bignum" => cx.reply.big_number(b"1234567999999999999999999999999999999"),
+        _ => {
+            return Err(CmdError::new(
+                "ERR Wrong protocol type name. Please use one of the following: string|integer|double|null|array|set|map|attrib|push|verbatim|true|false",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `DEBUG POPULATE count [prefix] [size]`: keys `prefix:0` … with values `value:0` … padded with zero bytes.
+fn populate(cx: &mut Cx<'_>) -> Res {
+    let count = cx.int(2)?;
+    let prefix = cx.args.get(3).copied().unwrap_or(b"key");
+    let size = match cx.args.get(4) {
+        Some(size) => crate::util::int_arg(size)?.clamp(0, 1 << 20) as usize,
+        None => 0,
+    };
+    if count < 0 {
+        return Err(SYNTAX);
+    }
+    for i in 0..count.min(100_000_000) {
+        let key = [prefix, b":", i.to_string().as_bytes()].concat();
+        if cx.ks.exists(&key) {
+            continue;
+        }
+        let mut value = format!("value:{i}").into_bytes();
+        if size > 0 {
+            value.resize(size, 0);
+        }
+        let mut guard = cx.ks.write(&key);
+        guard.overwrite(Value::from_bytes(&value));
+        guard.changed(crate::notify::Event::string("set"), 1);
+    }
+    cx.propagate_nothing();
+    cx.reply.ok();
+    Ok(())
+}

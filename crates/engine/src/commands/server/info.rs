@@ -1,0 +1,300 @@
+//! INFO: the server's state in lines of `name:value`, with the names that exporters read.
+
+use crate::commands;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::keyspace::Keyspace;
+use crate::spec::{Cat, Flags, Group, Spec};
+use crate::state::ServerState;
+use std::fmt::Write;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("info", -1, Group::Server, Flags::LOADING.union(Flags::STALE), run)
+    .cats(Cat::DANGEROUS)
+    .tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])
+    .doc("1.0.0", "O(1)", "The server's state.");
+
+type Section = fn(&Keyspace, &ServerState, &mut String);
+
+/// Sections in their order, and whether `INFO` without arguments shows them.
+const SECTIONS: [(&str, bool, Section); 12] = [
+    ("server", true, server),
+    ("clients", true, clients),
+    ("memory", true, memory),
+    ("persistence", true, persistence),
+    ("stats", true, stats),
+    ("replication", true, replication),
+    ("cpu", true, cpu),
+    ("modules", true, modules),
+    ("commandstats", false, commandstats),
+    ("errorstats", true, errorstats),
+    ("cluster", true, cluster),
+    ("keyspace", true, keyspace),
+];
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    let words = &cx.args[1..];
+    let asked = |word: &str| words.iter().any(|w| w.eq_ignore_ascii_case(word.as_bytes()));
+    let all = asked("all") || asked("everything");
+    let default = words.is_empty() || asked("default");
+    let mut text = String::with_capacity(4096);
+    for (name, by_default, write) in SECTIONS {
+        if all || (default && by_default) || asked(name) {
+            if !text.is_empty() {
+                text.push_str("\r\n");
+            }
+            write(cx.ks, cx.sv, &mut text);
+        }
+    }
+    cx.reply.verbatim("txt", text.as_bytes());
+    Ok(())
+}
+
+macro_rules! lines {
+    ($out:expr, $($name:literal = $value:expr),* $(,)?) => {
+        $(let _ = write!($out, concat!($name, ":{}\r\n"), $value);)*
+    };
+}
+
+fn server(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    let p = &sv.process;
+    let uptime = sv.stamp.saturating_sub(sv.started_us) / 1_000_000;
+    out.push_str("# Server\r\n");
+    lines!(out,
+        "redis_version" = crate::REDIS_VERSION,
+        "totality_version" = env!("CARGO_PKG_VERSION"),
+        "redis_git_sha1" = "00000000",
+        "redis_git_dirty" = 0,
+        "redis_build_id" = "0000000000000000",
+        "redis_mode" = if sv.config.cluster_enabled { "cluster" } else { "standalone" },
+        "os" = p.os,
+        "arch_bits" = usize::BITS,
+        "monotonic_clock" = "POSIX clock_gettime",
+        "multiplexing_api" = "epoll",
+        "process_id" = p.pid,
+        "process_supervised" = "no",
+        "run_id" = sv.run_id,
+        "tcp_port" = p.tcp_port,
+        "server_time_usec" = sv.stamp,
+        "uptime_in_seconds" = uptime,
+        "uptime_in_days" = uptime / 86400,
+        "hz" = sv.config.hz,
+        "configured_hz" = sv.config.hz,
+        "lru_clock" = (sv.stamp / 1_000_000) & 0x00ff_ffff,
+        "executable" = p.executable,
+        "config_file" = p.config_file,
+        "io_threads_active" = 0,
+    );
+}
+
+fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# Clients\r\n");
+    let (mut max_in, mut max_out, mut blocked, mut subscribed) = (0, 0, 0, 0);
+    for client in sv.clients.iter() {
+        max_in = max_in.max(client.io.qbuf);
+        max_out = max_out.max(client.io.obl + client.io.omem);
+        blocked += usize::from(client.blocked);
+        subscribed += usize::from(client.subscribed() > 0);
+    }
+    lines!(out,
+        "connected_clients" = sv.clients.len() - sv.replicas.len(),
+        "cluster_connections" = 0,
+        "maxclients" = sv.config.maxclients,
+        "client_recent_max_input_buffer" = max_in,
+        "client_recent_max_output_buffer" = max_out,
+        "blocked_clients" = blocked,
+        "tracking_clients" = 0,
+        "pubsub_clients" = subscribed,
+        "watching_clients" = ks.watch.clients(),
+        "clients_in_timeout_table" = 0,
+        "total_watched_keys" = ks.watch.keys(),
+        "total_blocking_keys" = 0,
+        "total_blocking_keys_on_nokey" = 0,
+    );
+}
+
+/// Bytes as INFO's `_human` fields show them.
+fn human(n: u64) -> String {
+    let units = ["B", "K", "M", "G", "T", "P"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n}B") } else { format!("{value:.2}{}", units[unit]) }
+}
+
+fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
+    let used = ks.used_memory() as u64;
+    let peak = used.max(sv.stats.peak_memory as u64);
+    let rss = sv.process.rss;
+    let scripts = sv.scripts.memory() as u64;
+    out.push_str("# Memory\r\n");
+    lines!(out,
+        "used_memory" = used,
+        "used_memory_human" = human(used),
+        "used_memory_rss" = rss,
+        "used_memory_rss_human" = human(rss),
+        "used_memory_peak" = peak,
+        "used_memory_peak_human" = human(peak),
+        "used_memory_peak_perc" = format_args!("{:.2}%", used as f64 * 100.0 / peak.max(1) as f64),
+        "used_memory_overhead" = used,
+        "used_memory_startup" = 0,
+        "used_memory_dataset" = used,
+        "used_memory_dataset_perc" = "100.00%",
+        "total_system_memory" = sv.process.total_system_memory,
+        "total_system_memory_human" = human(sv.process.total_system_memory),
+        "used_memory_lua" = scripts,
+        "used_memory_vm_eval" = scripts,
+        "used_memory_lua_human" = human(scripts),
+        "used_memory_scripts_eval" = scripts,
+        "number_of_cached_scripts" = sv.scripts.len(),
+        "number_of_functions" = sv.scripts.functions(),
+        "number_of_libraries" = sv.scripts.libraries(),
+        "used_memory_vm_functions" = 0,
+        "used_memory_vm_total" = scripts,
+        "used_memory_functions" = 0,
+        "used_memory_scripts" = scripts,
+        "used_memory_scripts_human" = human(scripts),
+        "maxmemory" = sv.config.maxmemory,
+        "maxmemory_human" = human(sv.config.maxmemory),
+        "maxmemory_policy" = crate::Config::POLICIES[sv.config.maxmemory_policy],
+        "mem_fragmentation_ratio" = format_args!("{:.2}", rss as f64 / used.max(1) as f64),
+        "mem_not_counted_for_evict" = 0,
+        "mem_clients_slaves" = 0,
+        "mem_clients_normal" = sv.clients.iter().map(|c| c.io.qbuf + c.io.qbuf_free + c.io.omem + c.io.obl).sum::<usize>(),
+        "mem_cluster_links" = 0,
+        "mem_aof_buffer" = 0,
+        "mem_allocator" = "rust",
+        "active_defrag_running" = 0,
+        "lazyfree_pending_objects" = 0,
+        "lazyfreed_objects" = 0,
+    );
+}
+
+fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# Persistence\r\n");
+    lines!(out,
+        "loading" = 0,
+        "async_loading" = 0,
+        "current_cow_peak" = 0,
+        "current_cow_size" = 0,
+        "rdb_changes_since_last_save" = ks.dirty,
+        "rdb_bgsave_in_progress" = 0,
+        "rdb_last_save_time" = sv.started_us / 1_000_000,
+        "rdb_last_bgsave_status" = "ok",
+        "rdb_last_bgsave_time_sec" = -1,
+        "rdb_current_bgsave_time_sec" = -1,
+        "aof_enabled" = 0,
+        "aof_rewrite_in_progress" = 0,
+        "aof_rewrite_scheduled" = 0,
+        "aof_last_rewrite_time_sec" = -1,
+        "aof_last_bgrewrite_status" = "ok",
+        "aof_last_write_status" = "ok",
+    );
+}
+
+fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
+    let s = &sv.stats;
+    let live = sv.clients.iter().fold((0, 0), |(i, o), c| (i + c.io.net_in, o + c.io.net_out));
+    use crate::pubsub::Kind;
+    out.push_str("# Stats\r\n");
+    lines!(out,
+        "total_connections_received" = s.connections,
+        "total_commands_processed" = s.processed,
+        "instantaneous_ops_per_sec" = s.ops_per_second,
+        "total_net_input_bytes" = sv.process.net.0 + live.0,
+        "total_net_output_bytes" = sv.process.net.1 + live.1,
+        "rejected_connections" = s.rejected_connections,
+        "sync_full" = 0,
+        "sync_partial_ok" = 0,
+        "sync_partial_err" = 0,
+        "expired_keys" = ks.stats.expired,
+        "expired_stale_perc" = "0.00",
+        "expired_time_cap_reached_count" = 0,
+        "evicted_keys" = ks.stats.evicted,
+        "evicted_clients" = 0,
+        "evicted_scripts" = s.evicted_scripts,
+        "keyspace_hits" = ks.stats.hits,
+        "keyspace_misses" = ks.stats.misses,
+        "pubsub_channels" = sv.pubsub.len(Kind::Channel),
+        "pubsub_patterns" = sv.pubsub.len(Kind::Pattern),
+        "pubsubshard_channels" = sv.pubsub.len(Kind::Shard),
+        "latest_fork_usec" = 0,
+        "total_forks" = 0,
+        "migrate_cached_sockets" = 0,
+        "unexpected_error_replies" = s.unexpected_errors,
+        "total_error_replies" = s.error_replies,
+        "acl_access_denied_auth" = 0,
+        "acl_access_denied_cmd" = s.acl_denied,
+        "undeclared_keys" = s.undeclared_keys,
+    );
+}
+
+fn replication(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# Replication\r\n");
+    lines!(out,
+        "role" = "master",
+        "connected_slaves" = sv.replicas.len(),
+        "master_failover_state" = "no-failover",
+        "master_replid" = sv.run_id,
+        "master_replid2" = "0000000000000000000000000000000000000000",
+        "master_repl_offset" = 0,
+        "second_repl_offset" = -1,
+        "repl_backlog_active" = 0,
+        "repl_backlog_size" = sv.config.repl_backlog_size,
+        "repl_backlog_first_byte_offset" = 0,
+        "repl_backlog_histlen" = 0,
+    );
+}
+
+fn cpu(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    let (user, system) = sv.process.cpu_us;
+    out.push_str("# CPU\r\n");
+    lines!(out,
+        "used_cpu_sys" = format_args!("{}.{:06}", system / 1_000_000, system % 1_000_000),
+        "used_cpu_user" = format_args!("{}.{:06}", user / 1_000_000, user % 1_000_000),
+        "used_cpu_sys_children" = "0.000000",
+        "used_cpu_user_children" = "0.000000",
+    );
+}
+
+fn modules(_: &Keyspace, _: &ServerState, out: &mut String) {
+    out.push_str("# Modules\r\n");
+}
+
+fn commandstats(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# Commandstats\r\n");
+    for (command, s) in commands::all().iter().zip(&sv.stats.commands) {
+        if s.calls + s.rejected + s.failed > 0 {
+            let per_call = s.usec as f64 / s.calls.max(1) as f64;
+            let _ = write!(
+                out,
+                "cmdstat_{}:calls={},usec={},usec_per_call={per_call:.2},rejected_calls={},failed_calls={}\r\n",
+                command.full_name, s.calls, s.usec, s.rejected, s.failed
+            );
+        }
+    }
+}
+
+fn errorstats(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# Errorstats\r\n");
+    for (code, count) in &sv.stats.errors {
+        let _ = write!(out, "errorstat_{}:count={count}\r\n", String::from_utf8_lossy(code));
+    }
+}
+
+fn cluster(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# Cluster\r\n");
+    lines!(out, "cluster_enabled" = u8::from(sv.config.cluster_enabled));
+}
+
+fn keyspace(ks: &Keyspace, _: &ServerState, out: &mut String) {
+    out.push_str("# Keyspace\r\n");
+    for (i, db) in ks.dbs().iter().enumerate() {
+        if !db.is_empty() {
+            let _ = write!(out, "db{i}:keys={},expires={},avg_ttl={}\r\n", db.len(), db.expires(), db.average_ttl());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! MONITOR: shows the connection every command that the server runs. It costs every command; not for a busy server.
+
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new(
+    "monitor",
+    1,
+    Group::Server,
+    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE),
+    run,
+)
+.doc("1.0.0", "O(1)", "Shows every command that the server runs.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    let id = cx.client;
+    let client = cx.me()?;
+    if !client.monitor {
+        client.monitor = true;
+        cx.sv.monitors.push(id);
+    }
+    cx.reply.ok();
+    Ok(())
+}

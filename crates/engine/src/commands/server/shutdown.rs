@@ -1,0 +1,50 @@
+//! SHUTDOWN: ends the server. Nothing is kept on disk yet, so NOSAVE and SAVE only differ in what they promise: SAVE is
+//! refused.
+
+use crate::cx::Cx;
+use crate::engine::Outgoing;
+use crate::error::{CmdError, Res, SYNTAX};
+use crate::spec::{Flags, Group, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new(
+    "shutdown",
+    -1,
+    Group::Server,
+    Flags::ADMIN
+        .union(Flags::NOSCRIPT)
+        .union(Flags::LOADING)
+        .union(Flags::STALE)
+        .union(Flags::NO_MULTI)
+        .union(Flags::ALLOW_BUSY),
+    run,
+)
+.doc("1.0.0", "O(1)", "Ends the server.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    let (mut save, mut abort) = (None, false);
+    for i in 1..cx.argc() {
+        if cx.is(i, "NOSAVE") && save.is_none() {
+            save = Some(false);
+        } else if cx.is(i, "SAVE") && save.is_none() {
+            save = Some(true);
+        } else if cx.is(i, "ABORT") {
+            abort = true;
+        } else if !cx.is(i, "NOW") && !cx.is(i, "FORCE") {
+            return Err(SYNTAX);
+        }
+    }
+    if abort {
+        if cx.argc() > 2 {
+            return Err(SYNTAX);
+        }
+        return Err(CmdError::new("ERR No shutdown in progress."));
+    }
+    if save == Some(true) {
+        return Err(CmdError::new("ERR Errors trying to SHUTDOWN. Check logs."));
+    }
+    cx.sv.outgoing.push_back(Outgoing::Shutdown { save });
+    // No reply: the connection ends with the server.
+    cx.me()?.close = true;
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! SLOWLOG: commands that took longer than `slowlog-log-slower-than`.
+//!
+//! ```transcript
+//! > SLOWLOG RESET
+//! OK
+//! > SLOWLOG LEN
+//! (integer) 0
+//! > SLOWLOG GET -2
+//! (error) ERR count should be greater than or equal to -1
+//! ```
+
+use crate::cx::Cx;
+use crate::error::{CmdError, NOT_INTEGER, Res};
+use crate::spec::{Flags, Group, Handler, Spec};
+
+const FLAGS: Flags = Flags::ADMIN.union(Flags::LOADING).union(Flags::STALE);
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("slowlog", -2, Group::Server, Flags::empty(), crate::commands::container)
+    .doc("2.2.12", "Depends on the subcommand", "Slow commands.")
+    .subs(SUBS);
+
+const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, arity, Group::Server, FLAGS, run).doc("2.2.12", "O(N) for N entries", summary)
+}
+
+const SUBS: &[Spec] = &[
+    sub("get", -2, "The newest entries.", get),
+    sub("help", 2, "Lists the subcommands.", crate::commands::help),
+    sub("len", 2, "Number of entries.", len),
+    sub("reset", 2, "Drops all entries.", reset),
+];
+
+fn get(cx: &mut Cx<'_>) -> Res {
+    if cx.argc() > 3 {
+        return Err(CmdError::arity("slowlog|get"));
+    }
+    let mut count = 10;
+    if let Some(arg) = cx.args.get(2) {
+        let n = crate::util::parse_i64(arg).ok_or(NOT_INTEGER)?;
+        if n < -1 {
+            return Err(CmdError::new("ERR count should be greater than or equal to -1"));
+        }
+        count = if n == -1 { usize::MAX } else { n as usize };
+    }
+    let log = &cx.sv.stats.slowlog;
+    let count = count.min(log.len());
+    cx.reply.array(count);
+    for entry in log.iter().take(count) {
+        cx.reply.array(6);
+        cx.reply.int(entry.id as i64);
+        cx.reply.int(entry.time);
+        cx.reply.int(entry.usec as i64);
+        cx.reply.array(entry.argv.len());
+        for arg in &entry.argv {
+            cx.reply.bulk(arg);
+        }
+        cx.reply.bulk(entry.addr.as_bytes());
+        cx.reply.bulk(&entry.name);
+    }
+    Ok(())
+}
+
+fn len(cx: &mut Cx<'_>) -> Res {
+    cx.reply.len(cx.sv.stats.slowlog.len());
+    Ok(())
+}
+
+fn reset(cx: &mut Cx<'_>) -> Res {
+    cx.sv.stats.slowlog.clear();
+    cx.reply.ok();
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Finding the keys among a command's arguments by its key specs: for scripts, cluster slots and COMMAND GETKEYS.
+
+use crate::spec::{Begin, Find, KeyFlags, Spec};
+use smallvec::SmallVec;
+
+/// Positions of keys with what is done to them.
+pub type Keys = SmallVec<[(usize, KeyFlags); 4]>;
+
+/// Why keys could not be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyError {
+    /// A number of keys is not a number, or larger than the number of arguments.
+    Invalid,
+}
+
+/// Positions of the keys of a command.
+///
+/// # Errors
+/// When a number of keys among the arguments makes no sense.
+pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
+    let mut keys = Keys::new();
+    for key in spec.keys {
+        let Some(begin) = begin_of(key.begin, argv) else { continue };
+        match key.find {
+            Find::Unknown => {}
+            Find::Range { last, step, limit } => {
+                let end = if last >= 0 {
+                    begin + last as usize
+                } else {
+                    // `limit` says which part of the arguments up to the end holds keys.
+                    let end = argv.len().saturating_sub(last.unsigned_abs() as usize);
+                    if limit > 1 {
+                        let rest = argv.len().saturating_sub(begin);
+                        begin + (rest / limit as usize).saturating_sub(1)
+                    } else {
+                        end
+                    }
+                };
+                let mut at = begin;
+                while at <= end && at < argv.len() {
+                    keys.push((at, key.flags));
+                    at += (step.max(1)) as usize;
+                }
+            }
+            Find::Count { at, first, step } => {
+                let count = argv.get(begin + at as usize).ok_or(KeyError::Invalid)?;
+                let count = crate::util::parse_i64(count).ok_or(KeyError::Invalid)?;
+                let start = begin + first as usize;
+                let room = argv.len().saturating_sub(start);
+                let count = usize::try_from(count).map_err(|_| KeyError::Invalid)?;
+                if count > room {
+                    return Err(KeyError::Invalid);
+                }
+                for i in 0..count {
+                    keys.push((start + i * step.max(1) as usize, key.flags));
+                }
+            }
+        }
+    }
+    Ok(keys)
+}
+
+fn begin_of(begin: Begin, argv: &[&[u8]]) -> Option<usize> {
+    match begin {
+        Begin::Index(i) => (i >= 0 && (i as usize) < argv.len()).then_some(i as usize),
+        Begin::Unknown => None,
+        Begin::Keyword(word, from) => {
+            let is = |i: &usize| argv[*i].eq_ignore_ascii_case(word.as_bytes());
+            if from >= 0 {
+                (from as usize..argv.len()).find(is).map(|i| i + 1)
+            } else {
+                let last = argv.len().checked_sub(from.unsigned_abs() as usize)?;
+                (1..=last).rev().find(is).map(|i| i + 1)
+            }
+            .filter(|i| *i < argv.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Flags, Group};
+    use crate::spec::{KEY_READ, KeySpec};
+
+    fn positions(keys: &'static [KeySpec], line: &str) -> Vec<usize> {
+        let spec = Spec::new("x", -1, Group::Generic, Flags::empty(), crate::commands::container).keys(keys);
+        let argv: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        find(&spec, &argv).unwrap().iter().map(|(at, _)| *at).collect()
+    }
+
+    #[test]
+    fn ranges_counts_and_words() {
+        const ONE: &[KeySpec] = &[KeySpec::one(1, KEY_READ)];
+        const PAIRS: &[KeySpec] = &[KeySpec::range(1, -1, 2, KEY_READ)];
+        const COUNTED: &[KeySpec] = &[KeySpec::counted(2, KEY_READ)];
+        const STREAMS: &[KeySpec] = &[KeySpec {
+            begin: Begin::Keyword("STREAMS", 1),
+            find: Find::Range { last: -1, step: 1, limit: 2 },
+            flags: KEY_READ,
+        }];
+        assert_eq!(positions(ONE, "get k"), [1]);
+        assert_eq!(positions(PAIRS, "mset a 1 b 2"), [1, 3]);
+        assert_eq!(positions(COUNTED, "eval s 2 a b c"), [3, 4]);
+        assert_eq!(positions(STREAMS, "xread count 1 streams a b 0 0"), [4, 5]);
+    }
+}
