@@ -4,6 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod eval;
+mod print;
+mod remote;
 mod serve;
 
 /// A Redis-compatible data server whose speciality is the Lua script.
@@ -17,10 +20,12 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::Arguments),
+    Eval(eval::Arguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
     }
 }
