@@ -23,6 +23,9 @@ macro_rules! table {
     };
 }
 
+pub(crate) mod collection;
+mod set_algebra;
+
 table! {
     cluster { asking cluster readonly readwrite }
     connection { auth client echo hello ping quit reset select }
@@ -31,6 +34,12 @@ table! {
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     server {
         command config debug info lastsave monitor replconf role shutdown slowlog sync time
+    hash {
+        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
+    }
+    set {
+        sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
+        srem sscan sunion sunionstore
     }
     string { get incr set }
     transactions { discard exec multi unwatch watch }
