@@ -30,12 +30,13 @@ table! {
     cluster { asking cluster readonly readwrite }
     connection { auth client echo hello ping quit reset select }
     generic { del expire ttl }
+    hash {
+        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
+    }
     list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     server {
         command config debug info lastsave monitor replconf role shutdown slowlog sync time
-    hash {
-        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
     }
     set {
         sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
