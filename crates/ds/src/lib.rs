@@ -5,9 +5,7 @@
 pub mod bytes;
 pub mod crc;
 pub mod dict;
-pub mod geo;
 pub mod glob;
-pub mod hll;
 pub mod intset;
 pub mod listpack;
 pub mod lzf;

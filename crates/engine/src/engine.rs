@@ -99,8 +99,7 @@ impl Engine {
     /// give the same bytes.
     pub fn new(config: Config, clock: Box<dyn Clock>, seed: [u8; 16]) -> Engine {
         let mut ks = Keyspace::new(config.databases as usize, seed);
-        ks.enc = config.enc;
-        ks.notify = config.notify_keyspace_events;
+        ks.configure(&config);
         let sv = ServerState::new(config, clock, seed);
         ks.begin_unit(sv.stamp);
         Engine { ks, sv }
@@ -165,7 +164,10 @@ impl Engine {
             self.sv.outgoing.push_back(Outgoing::Unpaused);
         }
         if self.sv.config.active_expire {
-            self.ks.expire_cycle(2000);
+            // At most a quarter of the time, and less when few keys are found.
+            let slice = 250_000 / self.sv.config.hz.max(1);
+            let (clock, start) = (&self.sv.clock, self.sv.stamp);
+            self.ks.expire_cycle(&mut || clock.now_us().saturating_sub(start) >= slice);
         }
         execute::finish_unit(&mut self.ks, &mut self.sv);
         let used = self.ks.used_memory();

@@ -15,10 +15,72 @@ pub fn int_arg(bytes: &[u8]) -> Res<i64> {
     parse_i64(bytes).ok_or(NOT_INTEGER)
 }
 
-/// A double argument: what `strtod` reads completely, infinities included, not NaN.
+/// Parses a double as Redis does: what `strtod` reads completely, hexadecimal digits and infinities included, but
+/// neither NaN nor a number that is too large or that vanishes.
+pub fn parse_f64(bytes: &[u8]) -> Option<f64> {
+    let unsigned = bytes.strip_prefix(b"-").or(bytes.strip_prefix(b"+")).unwrap_or(bytes);
+    if let [b'0', b'x' | b'X', digits @ ..] = unsigned {
+        let value = parse_hex(digits)?;
+        return Some(if bytes[0] == b'-' { -value } else { value });
+    }
+    let value: f64 = std::str::from_utf8(bytes).ok()?.parse().ok()?;
+    let mantissa = || unsigned.iter().take_while(|b| !matches!(b, b'e' | b'E'));
+    let fits = if value.is_infinite() {
+        // Only what was written as an infinity may be one.
+        matches!(unsigned.first(), Some(b'i' | b'I'))
+    } else if value == 0.0 {
+        !mantissa().any(|b| matches!(b, b'1'..=b'9'))
+    } else {
+        !value.is_nan()
+    };
+    fits.then_some(value)
+}
+
+/// Digits, point and binary exponent of a hexadecimal floating point number, after `0x`.
+fn parse_hex(text: &[u8]) -> Option<f64> {
+    let end = text.iter().position(|b| matches!(b, b'p' | b'P')).unwrap_or(text.len());
+    let (mut mantissa, mut exponent, mut any, mut point) = (0u128, 0i32, false, false);
+    for byte in &text[..end] {
+        if *byte == b'.' && !point {
+            point = true;
+            continue;
+        }
+        let digit = char::from(*byte).to_digit(16)?;
+        any = true;
+        if mantissa >> 120 == 0 {
+            mantissa = mantissa << 4 | u128::from(digit);
+            exponent -= if point { 4 } else { 0 };
+        } else {
+            // Beyond what a double can tell apart; only that something follows matters for rounding.
+            mantissa |= u128::from(digit != 0);
+            exponent += if point { 0 } else { 4 };
+        }
+    }
+    if !any {
+        return None;
+    }
+    if let Some(digits) = text.get(end + 1..) {
+        let digits = std::str::from_utf8(digits).ok()?;
+        exponent = exponent.saturating_add(digits.parse::<i32>().ok()?.clamp(-100_000, 100_000));
+    }
+    let mut value = mantissa as f64;
+    // In steps, since the power itself may be out of range where the product is not.
+    while exponent != 0 && value != 0.0 && value.is_finite() {
+        let step = exponent.clamp(-500, 500);
+        value *= 2f64.powi(step);
+        exponent -= step;
+    }
+    (value.is_finite() && (value != 0.0 || mantissa == 0)).then_some(value)
+}
+
+/// A double argument, or `ERR value is not a valid float`.
 pub fn float_arg(bytes: &[u8]) -> Res<f64> {
-    let text = std::str::from_utf8(bytes).map_err(|_| NOT_FLOAT)?;
-    text.parse::<f64>().ok().filter(|d| !d.is_nan()).ok_or(NOT_FLOAT)
+    parse_f64(bytes).ok_or(NOT_FLOAT)
+}
+
+/// A database number or another argument of C's type `int`.
+pub fn int32_arg(bytes: &[u8]) -> Res<i32> {
+    i32::try_from(int_arg(bytes)?).map_err(|_| CmdError::new("ERR value is out of range"))
 }
 
 /// An integer argument between `min` and `max`, with Redis's messages of `getRangeLongFromObjectOrReply`.
@@ -32,9 +94,105 @@ pub fn range_arg(bytes: &[u8], min: i64, max: i64) -> Res<i64> {
     Ok(n)
 }
 
-/// Appends a double as replies show it: the shortest digits that read back to the same number.
+/// Appends a double as replies show it: integers without a point, else the shortest digits that read back to the same
+/// number, with an exponent where they would be far from the point.
 pub fn format_double(d: f64, out: &mut SmallVec<[u8; 32]>) {
-    out.extend_from_slice(format!("{d}").as_bytes());
+    const EXACT: f64 = (1u64 << 52) as f64;
+    if d.is_nan() {
+        out.extend_from_slice(b"nan");
+    } else if d.is_infinite() {
+        out.extend_from_slice(if d < 0.0 { b"-inf" } else { b"inf" });
+    } else if d == 0.0 {
+        out.extend_from_slice(if d.is_sign_negative() { b"-0" } else { b"0" });
+    } else if d.abs() < EXACT && d.trunc() == d {
+        out.extend_from_slice(itoa::Buffer::new().format(d as i64).as_bytes());
+    } else {
+        shortest(d, out);
+    }
+}
+
+/// The shortest digits of a finite number.
+fn shortest(d: f64, out: &mut SmallVec<[u8; 32]>) {
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format_finite(d.abs()).as_bytes();
+    // Take apart what ryu prints, `12.5`, `1e30` or `1.5e-7`, into digits and the power of ten of the last digit.
+    let (mantissa, power) = match text.iter().position(|b| *b == b'e') {
+        Some(e) => (&text[..e], parse_i64(&text[e + 1..]).unwrap_or(0)),
+        None => (text, 0),
+    };
+    let point = mantissa.iter().position(|b| *b == b'.').unwrap_or(mantissa.len());
+    let mut digits: SmallVec<[u8; 32]> = mantissa.iter().copied().filter(|b| *b != b'.').collect();
+    let mut k = power - (mantissa.len().saturating_sub(point + 1)) as i64;
+    while digits.len() > 1 && digits.last() == Some(&b'0') {
+        digits.pop();
+        k += 1;
+    }
+    let zeros = digits.iter().take_while(|b| **b == b'0').count();
+    digits.drain(..zeros.min(digits.len() - 1));
+    if d < 0.0 {
+        out.push(b'-');
+    }
+    emit(&digits, k, d < 0.0, out);
+}
+
+/// Writes digits times ten to the power of `k`.
+fn emit(digits: &[u8], k: i64, negative: bool, out: &mut SmallVec<[u8; 32]>) {
+    let n = digits.len() as i64;
+    let exponent = (k + n - 1).abs();
+    if k >= 0 && exponent < n + 7 {
+        out.extend_from_slice(digits);
+        out.extend(std::iter::repeat_n(b'0', k as usize));
+    } else if k < 0 && (k > -7 || exponent < 4) {
+        let whole = n + k;
+        if whole <= 0 {
+            out.extend_from_slice(b"0.");
+            out.extend(std::iter::repeat_n(b'0', -whole as usize));
+            out.extend_from_slice(digits);
+        } else {
+            out.extend_from_slice(&digits[..whole as usize]);
+            out.push(b'.');
+            out.extend_from_slice(&digits[whole as usize..]);
+        }
+    } else {
+        let shown = digits.len().min(18 - usize::from(negative));
+        out.push(digits[0]);
+        if shown > 1 {
+            out.push(b'.');
+            out.extend_from_slice(&digits[1..shown]);
+        }
+        out.push(b'e');
+        out.push(if k + n - 1 < 0 { b'-' } else { b'+' });
+        out.extend_from_slice(itoa::Buffer::new().format(exponent).as_bytes());
+    }
+}
+
+/// A number of INCRBYFLOAT and HINCRBYFLOAT.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extended(f64);
+
+impl From<i64> for Extended {
+    fn from(n: i64) -> Self {
+        Extended(n as f64)
+    }
+}
+
+impl std::ops::Add for Extended {
+    type Output = Extended;
+    fn add(self, other: Extended) -> Extended {
+        Extended(self.0 + other.0)
+    }
+}
+
+impl Extended {
+    /// Decimal digits without an exponent; `None` for what is not finite.
+    pub fn format(self) -> Option<Vec<u8>> {
+        self.0.is_finite().then(|| format!("{}", if self.0 == 0.0 { 0.0 } else { self.0 }).into_bytes())
+    }
+}
+
+/// Parses a number of INCRBYFLOAT; `None` for what is none, infinities excepted.
+pub fn parse_extended(bytes: &[u8]) -> Option<Extended> {
+    parse_f64(bytes).map(Extended)
 }
 
 /// Lower-case ASCII copy for error texts.
@@ -53,4 +211,53 @@ pub fn index_range(mut start: i64, mut stop: i64, len: usize) -> Option<(usize, 
     }
     stop = stop.min(len - 1);
     (start <= stop && start < len && stop >= 0).then_some((start as usize, stop as usize + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_are_read_as_strtod_reads_them() {
+        for (text, value) in [
+            ("1.5", 1.5),
+            ("+5.", 5.0),
+            (".5e1", 5.0),
+            ("-inf", f64::NEG_INFINITY),
+            ("Infinity", f64::INFINITY),
+            ("0x1p3", 8.0),
+            ("-0x.8", -0.5),
+            ("0x1.8p-1", 0.75),
+            ("0e400", 0.0),
+        ] {
+            assert_eq!(parse_f64(text.as_bytes()), Some(value), "{text}");
+        }
+        for text in ["", " 1", "1 ", "nan", "1e400", "-1e400", "1e-400", "0x", "0x1p", "1e", ".", "0x1p99999"]
+        {
+            assert_eq!(parse_f64(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn doubles_are_written_as_redis_writes_them() {
+        for (value, text) in [
+            (0.1, "0.1"),
+            (-3.0, "-3"),
+            (1e15, "1000000000000000"),
+            (1e21, "1e+21"),
+            (1.5e300, "1.5e+300"),
+            (123456789.5, "123456789.5"),
+            (0.000001, "0.000001"),
+            (1e-7, "1e-7"),
+            (1.25e-10, "1.25e-10"),
+            (-0.0, "-0"),
+            (f64::INFINITY, "inf"),
+            (17179869184.5, "17179869184.5"),
+            (4503599627370496.0, "4503599627370496"),
+        ] {
+            let mut out = SmallVec::new();
+            format_double(value, &mut out);
+            assert_eq!(std::str::from_utf8(&out).unwrap(), text);
+        }
+    }
 }

@@ -35,6 +35,9 @@ pub enum Type {
 }
 
 impl Type {
+    /// All types.
+    pub const ALL: [Type; 5] = [Type::String, Type::List, Type::Set, Type::ZSet, Type::Hash];
+
     /// The name that TYPE answers and that SCAN's TYPE option takes.
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,6 +79,15 @@ impl Value {
             Some(n) => Value::Int(n),
             None => Value::Str(Bytes::from(bytes)),
         }
+    }
+
+    /// A string with encoding `raw`, as commands leave it that compute a string.
+    pub fn raw(bytes: Vec<u8>) -> Value {
+        let mut bytes = Bytes::from(bytes);
+        if bytes.len() <= EMBSTR_MAX {
+            bytes.spill();
+        }
+        Value::Str(bytes)
     }
 
     /// The type.

@@ -23,30 +23,31 @@ macro_rules! table {
     };
 }
 
-pub(crate) mod collection;
-mod set_algebra;
-
 table! {
+    bitmap { bitcount bitfield bitfield_ro bitop bitpos getbit setbit }
     cluster { asking cluster readonly readwrite }
     connection { auth client echo hello ping quit reset select }
-    generic { del expire ttl }
-    hash {
-        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
+    generic {
+        copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
+        randomkey rename renamenx scan touch ttl type_ unlink
     }
     list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     server {
-        command config debug info lastsave monitor replconf role shutdown slowlog sync time
+        command config dbsize debug flushall flushdb info lastsave monitor replconf role shutdown slowlog swapdb sync
+        time
     }
-    set {
-        sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
-        srem sscan sunion sunionstore
+    string {
+        append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset
+        msetex msetnx psetex set setex setnx setrange strlen substr
     }
-    string { get incr set }
     transactions { discard exec multi unwatch watch }
 }
 
+mod bitmap_util;
+pub(crate) mod generic_util;
 mod pubsub_util;
+pub(crate) mod string_util;
 
 /// A command or subcommand with its number.
 #[derive(Debug)]

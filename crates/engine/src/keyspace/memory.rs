@@ -5,7 +5,7 @@ use super::{Entry, Keyspace};
 impl Keyspace {
     /// Bytes that keys, values and tables take.
     pub fn used_memory(&self) -> usize {
-        self.used + self.dbs.iter().map(|db| db.dict.mem_bytes()).sum::<usize>()
+        self.dbs.iter().map(|db| db.used + db.dict.mem_bytes()).sum()
     }
 
     /// Values whose freeing may take long; the owner drops them where it does not hurt.

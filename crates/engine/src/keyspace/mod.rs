@@ -3,18 +3,21 @@
 //! Reading goes through [`Keyspace::read`], changing through [`WriteGuard`]. Both see a key past its deadline as
 //! absent; the first who meets it deletes it, which is an effect of its own.
 
+mod access;
 mod expire;
+mod flush;
 mod memory;
 mod read;
 mod watch;
 mod write;
 
+pub use access::Lfu;
 pub use read::Lookup;
 pub use watch::WatchTable;
 pub use write::WriteGuard;
 
 use crate::client::ClientId;
-use crate::config::Encodings;
+use crate::config::{Config, Encodings};
 use crate::notify::{Class, Event};
 use crate::propagate::Effects;
 use crate::value::Value;
@@ -62,11 +65,13 @@ pub struct Db {
     pub(crate) expire_cursor: u64,
     /// Sum and number of the time to live that the last cycle saw, for INFO's `avg_ttl`.
     pub(crate) avg_ttl: (u64, u64),
+    /// Heap bytes of its keys and values.
+    pub(crate) used: usize,
 }
 
 impl Db {
     fn new(seed: [u8; 16]) -> Self {
-        Db { dict: Dict::new(seed), expires: 0, expire_cursor: 0, avg_ttl: (0, 0) }
+        Db { dict: Dict::new(seed), expires: 0, expire_cursor: 0, avg_ttl: (0, 0), used: 0 }
     }
     /// Number of keys, those past their deadline but not yet deleted included.
     pub fn len(&self) -> usize {
@@ -99,8 +104,6 @@ pub struct KeyspaceStats {
     pub misses: u64,
     /// Keys deleted because of their deadline.
     pub expired: u64,
-    /// Fields of hashes deleted because of their deadline.
-    pub expired_fields: u64,
     /// Keys deleted for memory.
     pub evicted: u64,
 }
@@ -116,8 +119,6 @@ pub struct Keyspace {
     pub now_us: u64,
     /// Access clock: seconds, low 32 bits.
     pub(crate) lru_clock: u32,
-    /// Bytes of keys, values and tables.
-    pub(crate) used: usize,
     /// Changes since the last save.
     pub dirty: u64,
     /// What leaves the unit of execution.
@@ -132,6 +133,12 @@ pub struct Keyspace {
     pub stats: KeyspaceStats,
     /// Values to be freed elsewhere.
     pub(crate) garbage: Vec<Value>,
+    /// Tables of emptied databases.
+    pub(crate) garbage_tables: Vec<Dict<Entry>>,
+    /// The database that the expiry cycle begins with.
+    pub(crate) expire_db: usize,
+    /// Settings of the LFU counters; `None` under any other policy.
+    pub lfu: Option<Lfu>,
     /// False: keys past their deadline are not deleted (a script that may not write, a replica).
     pub(crate) may_expire: bool,
     /// True: access times are not touched (CLIENT NO-TOUCH).
@@ -153,7 +160,6 @@ impl Keyspace {
             now: 0,
             now_us: 0,
             lru_clock: 0,
-            used: 0,
             dirty: 0,
             effects: Effects::default(),
             watch: WatchTable::default(),
@@ -161,11 +167,23 @@ impl Keyspace {
             enc: Encodings::default(),
             stats: KeyspaceStats::default(),
             garbage: Vec::new(),
+            garbage_tables: Vec::new(),
+            expire_db: 0,
+            lfu: None,
             may_expire: true,
             no_touch: false,
             seed,
             rng,
         }
+    }
+
+    /// Takes over what the configuration says of the data set.
+    pub fn configure(&mut self, config: &Config) {
+        self.enc = config.enc;
+        self.notify = config.notify_keyspace_events;
+        let (log_factor, decay_time) = (config.lfu_log_factor, config.lfu_decay_time);
+        let policy = Config::POLICIES[config.maxmemory_policy];
+        self.lfu = policy.ends_with("lfu").then_some(Lfu { log_factor, decay_time });
     }
 
     /// Sets the time of the unit of execution that begins.

@@ -11,7 +11,9 @@ use totality_ds::dict::Pos;
 pub enum Lookup {
     /// A read: hits and misses are counted, the access time is set.
     Read,
-    /// Neither counted nor does it set the access time (TYPE, TTL, OBJECT, …).
+    /// Counted, but the access time stays (TYPE, TTL, EXISTS, OBJECT).
+    Glance,
+    /// Neither counted nor does it set the access time.
     Peek,
 }
 
@@ -22,7 +24,19 @@ impl Keyspace {
         self.entry(key, Lookup::Read).map(|entry| &entry.value)
     }
 
-    /// The same, without counting or touching.
+    /// The entry of `key`, counted as a read that leaves the access time as it is.
+    #[inline]
+    pub fn glance(&mut self, key: &[u8]) -> Option<&Entry> {
+        self.entry(key, Lookup::Glance)
+    }
+
+    /// The entry of `key` when nothing may happen meanwhile: a key past its deadline is not seen, but stays.
+    pub fn view(&self, key: &[u8]) -> Option<&Entry> {
+        let entry = self.dbs[self.cur].dict.get_key(key)?;
+        (entry.expire == NO_EXPIRY || entry.expire > self.now).then_some(entry)
+    }
+
+    /// The same as [`Keyspace::glance`], without counting.
     #[inline]
     pub fn peek(&mut self, key: &[u8]) -> Option<&Entry> {
         self.entry(key, Lookup::Peek)
@@ -43,12 +57,6 @@ impl Keyspace {
         }
     }
 
-    /// The collection at a key that was just read: for commands that look at several at once. Neither counts nor
-    /// touches; the deadline was judged by the read before.
-    pub fn view<T: Collection>(&self, key: &[u8]) -> Option<&T> {
-        T::of(&self.dbs[self.cur].dict.get_key(key)?.value)
-    }
-
     /// True when `key` exists.
     pub fn exists(&mut self, key: &[u8]) -> bool {
         self.peek(key).is_some()
@@ -56,24 +64,23 @@ impl Keyspace {
 
     fn entry(&mut self, key: &[u8], how: Lookup) -> Option<&Entry> {
         let Some(pos) = self.locate(key) else {
-            if how == Lookup::Read {
+            if how != Lookup::Peek {
                 self.stats.misses += 1;
                 self.notify_event(self.cur, key, Event { class: Class::MISS, name: "keymiss" });
             }
             return None;
         };
-        let clock = self.lru_clock;
-        let touch = how == Lookup::Read && !self.no_touch;
-        if how == Lookup::Read {
+        if how != Lookup::Peek {
             self.stats.hits += 1;
         }
-        let dict = &mut self.dbs[self.cur].dict;
-        if touch {
-            let entry = dict.get_mut(pos);
-            entry.lru = clock;
+        if how == Lookup::Read && !self.no_touch {
+            let old = self.dbs[self.cur].dict.get(pos).lru;
+            let lru = self.access_again(old);
+            let entry = self.dbs[self.cur].dict.get_mut(pos);
+            entry.lru = lru;
             return Some(entry);
         }
-        Some(dict.get(pos))
+        Some(self.dbs[self.cur].dict.get(pos))
     }
 
     /// Where `key` is in the unit's database. A key past its deadline is deleted and not found.

@@ -85,11 +85,12 @@ impl WatchTable {
         }
     }
 
-    /// Databases `dbs` are emptied or swapped: `exists` says which watched keys are concerned.
-    pub fn touch_where(&mut self, mut concerned: impl FnMut(usize, &[u8]) -> bool) {
-        for ((db, key), clients) in &self.by_key {
-            if concerned(*db, key) {
-                self.broken.extend(clients.iter().copied());
+    /// Whole databases change: `concerned` says for whom that is a change of a watched key. It is told database and
+    /// key, and whether the key was past its deadline already when the client began to watch it.
+    pub fn touch_where(&mut self, concerned: impl Fn(usize, &[u8], bool) -> bool) {
+        for (client, keys) in &self.by_client {
+            if keys.iter().any(|(db, key, stale)| concerned(*db, key, *stale)) {
+                self.broken.insert(*client);
             }
         }
     }

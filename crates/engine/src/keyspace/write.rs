@@ -26,12 +26,14 @@ impl Keyspace {
         let db = self.cur;
         let hash = self.dbs[db].dict.hash(key);
         let pos = self.locate_hashed(hash, key);
-        let clock = self.lru_clock;
         let mut accounted = 0;
         if let Some(pos) = pos {
-            let entry = self.dbs[db].dict.get_mut(pos);
-            entry.lru = clock;
-            accounted = entry.heap();
+            accounted = self.dbs[db].dict.get(pos).heap();
+            if !self.no_touch {
+                let old = self.dbs[db].dict.get(pos).lru;
+                let lru = self.access_again(old);
+                self.dbs[db].dict.get_mut(pos).lru = lru;
+            }
         }
         WriteGuard { ks: self, db, key, hash, pos, accounted }
     }
@@ -57,9 +59,10 @@ impl Keyspace {
         let hash = dict.hash(key);
         let pos = dict.find(hash, key)?;
         let mut entry = dict.remove(pos);
-        self.used = self.used.saturating_sub(entry.heap());
+        let table = &mut self.dbs[db];
+        table.used = table.used.saturating_sub(entry.heap());
         if entry.expire != NO_EXPIRY {
-            self.dbs[db].expires -= 1;
+            table.expires -= 1;
         }
         let value = std::mem::replace(&mut entry.value, Value::Int(0));
         if value.is_big() {
@@ -128,7 +131,7 @@ impl<'k> WriteGuard<'k> {
             key: Bytes::from(self.key),
             value,
             expire: NO_EXPIRY,
-            lru: self.ks.lru_clock,
+            lru: self.ks.access_new(),
             hash: self.hash as u32,
         };
         self.pos = Some(self.ks.dbs[self.db].dict.insert_new(self.hash, entry));
@@ -152,7 +155,7 @@ impl<'k> WriteGuard<'k> {
         if entry.expire != NO_EXPIRY {
             table.expires -= 1;
         }
-        self.ks.used = self.ks.used.saturating_sub(self.accounted);
+        table.used = table.used.saturating_sub(self.accounted);
         self.accounted = 0;
         Some(entry.value)
     }
@@ -196,15 +199,6 @@ impl<'k> WriteGuard<'k> {
         self.ks.changed(self.db, self.key, event, n);
     }
 
-    /// Says that `n` fields of the hash were past their deadline when they were replaced or removed.
-    #[inline]
-    pub fn fields_expired(&mut self, n: usize) {
-        if n > 0 {
-            self.ks.stats.expired_fields += n as u64;
-            self.event(Event::hash("hexpired"));
-        }
-    }
-
     /// Publishes an event that is no change of its own.
     pub fn event(&mut self, event: Event) {
         self.ks.notify_event(self.db, self.key, event);
@@ -231,8 +225,9 @@ impl Drop for WriteGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(pos) = self.pos {
-            let after = self.ks.dbs[self.db].dict.get(pos).heap();
-            self.ks.used = (self.ks.used + after).saturating_sub(self.accounted);
+            let table = &mut self.ks.dbs[self.db];
+            let after = table.dict.get(pos).heap();
+            table.used = (table.used + after).saturating_sub(self.accounted);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! DEL: deletes keys.
+//! DEL: deletes keys and answers how many were there.
 //!
 //! ```transcript
 //! > MSET a 1 b 2
@@ -9,14 +9,17 @@
 
 use crate::cx::Cx;
 use crate::error::Res;
-use crate::spec::{Flags, Group, KEY_REMOVE, KeySpec, Spec};
+use crate::spec::{Cat, Flags, Group, KEY_REMOVE, KeySpec, Spec};
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("del", -2, Group::Generic, Flags::WRITE, run)
+    .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::rest(1, KEY_REMOVE)])
-    .doc("1.0.0", "O(N) for N keys", "Deletes keys and answers how many were there.");
+    .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])
+    .doc("1.0.0", "O(N) for N keys", "Deletes keys and returns how many were there.");
 
-fn run(cx: &mut Cx<'_>) -> Res {
+/// DEL and UNLINK: values whose freeing could take long are always freed elsewhere.
+pub(super) fn run(cx: &mut Cx<'_>) -> Res {
     let mut deleted = 0;
     for key in &cx.args[1..] {
         deleted += i64::from(cx.ks.delete(key));

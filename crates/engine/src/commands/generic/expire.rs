@@ -1,47 +1,42 @@
 //! EXPIRE: gives a key a time to live in seconds.
 //!
+//! NX sets it only when there is no deadline, XX only when there is one, GT only when the new one is later, LT only
+//! when it is earlier; a key without deadline counts as one that never ends. A deadline that has passed deletes the key.
+//!
 //! ```transcript
 //! > SET k v
 //! OK
 //! > EXPIRE k 100
 //! (integer) 1
 //! > TTL k
-//! (integer) 100
+//! ~\(integer\) (99|100)
+//! > EXPIRE k 50 GT
+//! (integer) 0
+//! > EXPIRE k 50 XX LT
+//! (integer) 1
+//! > EXPIRE k 50 NX XX
+//! (error) ERR NX and XX, GT or LT options at the same time are not compatible
+//! > EXPIRE k 9223372036854775807
+//! (error) ERR invalid expire time in 'expire' command
+//! > EXPIRE k -1
+//! (integer) 1
+//! > EXISTS k
+//! (integer) 0
 //! > EXPIRE nokey 100
 //! (integer) 0
 //! ```
 
+use crate::commands::generic_util;
 use crate::cx::Cx;
-use crate::error::{CmdError, Res};
-use crate::notify::Event;
-use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
+use crate::error::Res;
+use crate::spec::{Cat, Flags, Group, KEY_UPDATE, KeySpec, Spec};
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("expire", -3, Group::Generic, Flags::WRITE.union(Flags::FAST), run)
+    .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
-    .doc("1.0.0", "O(1)", "Gives a key a time to live in seconds.");
+    .doc("1.0.0", "O(1)", "Sets the time to live of a key in seconds.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    let seconds = cx.int(2)?;
-    let at = seconds
-        .checked_mul(1000)
-        .and_then(|ms| ms.checked_add(cx.ks.now))
-        .ok_or_else(|| CmdError::invalid_expire("expire"))?;
-    let now = cx.ks.now;
-    let mut guard = cx.ks.write(cx.args[1]);
-    if !guard.exists() {
-        drop(guard);
-        cx.reply.int(0);
-        return Ok(());
-    }
-    if at <= now {
-        guard.remove();
-        guard.changed(crate::notify::DEL, 1);
-    } else {
-        guard.set_deadline(Some(at));
-        guard.changed(Event::generic("expire"), 1);
-    }
-    drop(guard);
-    cx.reply.int(1);
-    Ok(())
+    generic_util::expire(cx, cx.ks.now, 1000)
 }

@@ -99,8 +99,7 @@ fn failed(name: &[u8], why: &str) -> CmdError {
 
 /// Copies what the keyspace keeps of the configuration.
 fn apply(cx: &mut Cx<'_>) {
-    cx.ks.enc = cx.sv.config.enc;
-    cx.ks.notify = cx.sv.config.notify_keyspace_events;
+    cx.ks.configure(&cx.sv.config);
     let max = cx.sv.config.slowlog_max_len as usize;
     cx.sv.stats.slowlog.truncate(max);
 }

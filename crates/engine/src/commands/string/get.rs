@@ -7,6 +7,10 @@
 //! "v"
 //! > GET nokey
 //! (nil)
+//! > RPUSH l a
+//! (integer) 1
+//! > GET l
+//! (error) WRONGTYPE Operation against a key holding the wrong kind of value
 //! ```
 
 use crate::cx::Cx;
@@ -19,9 +23,20 @@ pub const SPEC: Spec = Spec::new("get", 2, Group::String, Flags::READONLY.union(
     .doc("1.0.0", "O(1)", "Returns the string value of a key.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    match cx.ks.read_str(cx.args[1])? {
-        Some(value) => cx.reply.bulk(&value),
-        None => cx.reply.null(),
+    answer(cx, cx.args[1]).map(|_| ())
+}
+
+/// Answers the string at `key` or null. True when the key exists.
+#[inline]
+pub(super) fn answer(cx: &mut Cx<'_>, key: &[u8]) -> Res<bool> {
+    match cx.ks.read_str(key)? {
+        Some(value) => {
+            cx.reply.bulk(&value);
+            Ok(true)
+        }
+        None => {
+            cx.reply.null();
+            Ok(false)
+        }
     }
-    Ok(())
 }

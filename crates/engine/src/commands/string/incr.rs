@@ -7,6 +7,10 @@
 //! OK
 //! > INCR s
 //! (error) ERR value is not an integer or out of range
+//! > SET n 9223372036854775807
+//! OK
+//! > INCR n
+//! (error) ERR increment or decrement would overflow
 //! ```
 
 use crate::cx::Cx;

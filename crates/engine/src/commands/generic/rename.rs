@@ -1,0 +1,56 @@
+//! RENAME: gives a key another name, overwriting what is there. The deadline goes along.
+//!
+//! ```transcript
+//! > SET a 1
+//! OK
+//! > RENAME a b
+//! OK
+//! > GET b
+//! "1"
+//! > RENAME nokey b
+//! (error) ERR no such key
+//! ```
+
+use crate::cx::Cx;
+use crate::error::{NO_SUCH_KEY, Res};
+use crate::notify::Event;
+use crate::spec::{Cat, Flags, Group, KEY_STORE, KEY_TAKE, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("rename", 3, Group::Generic, Flags::WRITE, run)
+    .cats(Cat::KEYSPACE)
+    .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KEY_STORE)])
+    .doc("1.0.0", "O(1)", "Renames a key, overwriting the destination.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    rename(cx, true)?;
+    cx.reply.ok();
+    Ok(())
+}
+
+/// Renames the key at argument 1 to argument 2; false when the destination exists and may not be overwritten.
+pub(super) fn rename(cx: &mut Cx<'_>, overwrite: bool) -> Res<bool> {
+    let (from, to) = (cx.args[1], cx.args[2]);
+    if !cx.ks.exists(from) {
+        return Err(NO_SUCH_KEY);
+    }
+    if from == to {
+        return Ok(overwrite);
+    }
+    if !overwrite && cx.ks.exists(to) {
+        return Ok(false);
+    }
+    let mut guard = cx.ks.write(from);
+    let deadline = guard.deadline();
+    let value = guard.take().ok_or(NO_SUCH_KEY)?;
+    drop(guard);
+    let mut guard = cx.ks.write(to);
+    guard.remove();
+    guard.set(value);
+    guard.set_deadline(deadline);
+    drop(guard);
+    let db = cx.ks.cur;
+    cx.ks.changed(db, from, Event::generic("rename_from"), 1);
+    cx.ks.changed(db, to, Event::generic("rename_to"), 0);
+    Ok(true)
+}

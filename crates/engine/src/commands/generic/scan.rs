@@ -1,0 +1,75 @@
+//! SCAN: the names of keys in steps. Begin with cursor 0 and go on with the answered one until it is 0 again: every key
+//! that is there all the time is given at least once, whatever happens meanwhile.
+//!
+//! ```transcript
+//! > SET k v
+//! OK
+//! > SCAN 0
+//! 1) "0"
+//! 2) 1) "k"
+//! > SCAN 0 MATCH x* COUNT 100
+//! 1) "0"
+//! 2) (empty array)
+//! > SCAN 0 TYPE list
+//! 1) "0"
+//! 2) (empty array)
+//! > SCAN x
+//! (error) ERR invalid cursor
+//! > SCAN 0 COUNT 0
+//! (error) ERR syntax error
+//! ```
+
+use crate::commands::generic_util::{ScanOptions, Scanned, cursor};
+use crate::cx::Cx;
+use crate::error::{CmdError, Res};
+use crate::keyspace::NO_EXPIRY;
+use crate::spec::{Cat, Flags, Group, Spec};
+use crate::value::Type;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("scan", -2, Group::Generic, Flags::READONLY, run)
+    .cats(Cat::KEYSPACE)
+    .tips(&["nondeterministic_output", "request_policy:special", "response_policy:special"])
+    .doc("2.8.0", "O(1) for every step", "Returns the names of keys in steps.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    let cursor = cursor(cx.args[1])?;
+    let options = ScanOptions::parse(&cx.args[2..], Scanned::Keys)?;
+    let wanted = options.type_.map(type_by_name).transpose()?;
+    let now = cx.ks.now;
+    // Names lie one after the other in `names`; `ends` says where each ends.
+    let (mut names, mut ends) = (Vec::new(), Vec::new());
+    let mut dead: Vec<Box<[u8]>> = Vec::new();
+    let next = cx.ks.db().dict().scan(cursor, options.count, &mut |entry| {
+        if wanted.is_some_and(|wanted| entry.value.kind() != wanted) || !options.matches(&entry.key) {
+            return;
+        }
+        if entry.expire != NO_EXPIRY && entry.expire <= now {
+            dead.push(Box::from(&entry.key[..]));
+            return;
+        }
+        names.extend_from_slice(&entry.key);
+        ends.push(names.len());
+    });
+    let db = cx.ks.cur;
+    for key in dead {
+        cx.ks.expire_key(db, &key);
+    }
+    cx.reply.array(2);
+    let mut digits = itoa::Buffer::new();
+    cx.reply.bulk(digits.format(next).as_bytes());
+    cx.reply.array(ends.len());
+    let mut start = 0;
+    for end in ends {
+        cx.reply.bulk(&names[start..end]);
+        start = end;
+    }
+    Ok(())
+}
+
+fn type_by_name(name: &[u8]) -> Res<Type> {
+    Type::ALL
+        .into_iter()
+        .find(|t| name.eq_ignore_ascii_case(t.name().as_bytes()))
+        .ok_or_else(|| CmdError::owned([b"ERR unknown type name '", name, b"'"].concat()))
+}

@@ -1,0 +1,62 @@
+//! Whole databases at once: emptying and swapping. The tables are moved aside, so neither takes long; who owns the
+//! keyspace frees them where it does not hurt.
+
+use super::{Db, Entry, Keyspace, NO_EXPIRY};
+use std::ops::Range;
+use totality_ds::Dict;
+
+/// What became of a watched key.
+fn is_expired(db: &Db, key: &[u8], now: i64) -> Option<bool> {
+    db.dict.get_key(key).map(|entry| entry.expire != NO_EXPIRY && entry.expire <= now)
+}
+
+impl Keyspace {
+    /// Empties databases and returns how many keys they held. Clients that watch one of the keys notice.
+    pub fn flush(&mut self, dbs: Range<usize>) -> u64 {
+        let mut removed = 0;
+        if !self.watch.is_empty() {
+            let (tables, now) = (&self.dbs, self.now);
+            self.watch.touch_where(|db, key, stale| {
+                dbs.contains(&db) && !stale && is_expired(&tables[db], key, now).is_some()
+            });
+        }
+        for table in &mut self.dbs[dbs] {
+            removed += table.dict.len() as u64;
+            if !table.dict.is_empty() {
+                self.garbage_tables.push(table.dict.take());
+            }
+            (table.expires, table.expire_cursor, table.avg_ttl, table.used) = (0, 0, (0, 0), 0);
+        }
+        removed
+    }
+
+    /// Exchanges two databases. Clients that watch a key notice unless it is absent from both, or merely past its
+    /// deadline where it was not there before.
+    pub fn swap(&mut self, a: usize, b: usize) {
+        if a == b {
+            return;
+        }
+        if !self.watch.is_empty() {
+            let (tables, now) = (&self.dbs, self.now);
+            self.watch.touch_where(|db, key, stale| {
+                let other = match db {
+                    db if db == a => b,
+                    db if db == b => a,
+                    _ => return false,
+                };
+                let before = is_expired(&tables[db], key, now);
+                match is_expired(&tables[other], key, now) {
+                    None => before.is_some() && !stale,
+                    Some(true) => before.is_some() && !stale,
+                    Some(false) => true,
+                }
+            });
+        }
+        self.dbs.swap(a, b);
+    }
+
+    /// Tables of emptied databases; the owner drops them where it does not hurt.
+    pub fn take_garbage_tables(&mut self) -> Vec<Dict<Entry>> {
+        std::mem::take(&mut self.garbage_tables)
+    }
+}
