@@ -5,12 +5,15 @@
 pub mod bytes;
 pub mod crc;
 pub mod dict;
+pub mod geo;
 pub mod glob;
+pub mod hll;
 pub mod intset;
 pub mod listpack;
 pub mod lzf;
 pub mod num;
 pub mod quicklist;
+pub mod stream;
 pub mod zset;
 mod ztree;
 
@@ -19,4 +22,5 @@ pub use dict::{Dict, Keyed, Pos};
 pub use intset::IntSet;
 pub use listpack::{Item, Listpack};
 pub use quicklist::Quicklist;
+pub use stream::{Stream, StreamId};
 pub use zset::ZSet;

@@ -451,7 +451,7 @@ impl Listpack {
         if new > old {
             let grow = new - old;
             if self.buf.capacity() - len < grow {
-                let slack = (len + grow) / 8;
+                let slack = ((len + grow) / 8).max(16);
                 self.buf.reserve_exact(grow + slack);
             }
             self.buf.resize(len + grow, 0);
