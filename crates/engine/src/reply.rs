@@ -96,6 +96,14 @@ impl<'a> Reply<'a> {
     pub fn is_lua(&self) -> bool {
         matches!(self.sink, Sink::Lua { .. })
     }
+    /// Bytes in the output that it is rendered to; `None` where values are not rendered.
+    #[inline]
+    pub fn written(&self) -> Option<usize> {
+        match &self.sink {
+            Sink::Resp(out) => Some(out.len()),
+            _ => None,
+        }
+    }
     /// Errors written so far.
     pub fn errors(&self) -> u32 {
         self.errors

@@ -23,6 +23,9 @@ macro_rules! table {
     };
 }
 
+pub(crate) mod collection;
+mod set_algebra;
+
 table! {
     bitmap { bitcount bitfield bitfield_ro bitop bitpos getbit setbit }
     cluster { asking cluster readonly readwrite }
@@ -40,6 +43,13 @@ table! {
     string {
         append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset
         msetex msetnx psetex set setex setnx setrange strlen substr
+        command config debug info lastsave monitor replconf role shutdown slowlog sync time
+    hash {
+        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
+    }
+    set {
+        sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
+        srem sscan sunion sunionstore
     }
     transactions { discard exec multi unwatch watch }
 }

@@ -104,6 +104,8 @@ pub struct KeyspaceStats {
     pub misses: u64,
     /// Keys deleted because of their deadline.
     pub expired: u64,
+    /// Fields of hashes deleted because of their deadline.
+    pub expired_fields: u64,
     /// Keys deleted for memory.
     pub evicted: u64,
 }

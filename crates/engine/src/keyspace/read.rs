@@ -57,6 +57,12 @@ impl Keyspace {
         }
     }
 
+    /// The collection at a key that was just read: for commands that look at several at once. Neither counts nor
+    /// touches; the deadline was judged by the read before.
+    pub fn view<T: Collection>(&self, key: &[u8]) -> Option<&T> {
+        T::of(&self.dbs[self.cur].dict.get_key(key)?.value)
+    }
+
     /// True when `key` exists.
     pub fn exists(&mut self, key: &[u8]) -> bool {
         self.peek(key).is_some()

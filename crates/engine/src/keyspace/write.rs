@@ -199,6 +199,15 @@ impl<'k> WriteGuard<'k> {
         self.ks.changed(self.db, self.key, event, n);
     }
 
+    /// Says that `n` fields of the hash were past their deadline when they were replaced or removed.
+    #[inline]
+    pub fn fields_expired(&mut self, n: usize) {
+        if n > 0 {
+            self.ks.stats.expired_fields += n as u64;
+            self.event(Event::hash("hexpired"));
+        }
+    }
+
     /// Publishes an event that is no change of its own.
     pub fn event(&mut self, event: Event) {
         self.ks.notify_event(self.db, self.key, event);

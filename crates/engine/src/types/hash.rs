@@ -185,6 +185,12 @@ impl Hash {
         }
     }
 
+    /// True without any field.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Bytes on the heap. O(1).
     #[inline]
     pub fn mem(&self) -> usize {

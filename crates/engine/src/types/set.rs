@@ -169,6 +169,12 @@ impl Set {
         }
     }
 
+    /// True without any member.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Bytes on the heap. O(1).
     #[inline]
     pub fn mem(&self) -> usize {

@@ -1,0 +1,33 @@
+//! SDIFFSTORE: stores the members of the first set that no other has and tells how many they are.
+//!
+//! The target is overwritten whatever it held, and deleted when the result is empty.
+//!
+//! ```transcript
+//! > SADD a 1 2 3
+//! (integer) 3
+//! > SADD b 2
+//! (integer) 1
+//! > SDIFFSTORE d a b
+//! (integer) 2
+//! > SMEMBERS d
+//! 1) "1"
+//! 2) "3"
+//! # resp3
+//! 1~ "1"
+//! 2~ "3"
+//! ```
+
+use crate::commands::set_algebra::{Op, store};
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::notify::Event;
+use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("sdiffstore", -3, Group::Set, Flags::WRITE.union(Flags::DENYOOM), run)
+    .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::rest(2, KEY_READ)])
+    .doc("1.0.0", "O(n), n the number of all members", "Stores the members of the first set that no other has.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    store(cx, Op::Diff, Event::set("sdiffstore"))
+}
