@@ -33,6 +33,9 @@ table! {
     generic {
         copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
         randomkey rename renamenx scan touch ttl type_ unlink
+    generic { del expire ttl }
+    hash {
+        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
     }
     list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
@@ -44,8 +47,6 @@ table! {
         append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset
         msetex msetnx psetex set setex setnx setrange strlen substr
         command config debug info lastsave monitor replconf role shutdown slowlog sync time
-    hash {
-        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
     }
     set {
         sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
