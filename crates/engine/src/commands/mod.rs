@@ -33,7 +33,7 @@ table! {
     generic {
         copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
         randomkey rename renamenx scan touch ttl type_ unlink
-    generic { del expire ttl }
+    }
     hash {
         hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
     }
@@ -46,7 +46,6 @@ table! {
     string {
         append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset
         msetex msetnx psetex set setex setnx setrange strlen substr
-        command config debug info lastsave monitor replconf role shutdown slowlog sync time
     }
     set {
         sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember

@@ -31,7 +31,7 @@ fn open<'k>(ks: &'k mut Keyspace, keys: &[&[u8]]) -> Res<Sets<'k>> {
         there.push(ks.read_as::<Set>(key)?.is_some());
     }
     let ks = &*ks;
-    Ok(keys.iter().zip(there).map(|(key, there)| if there { ks.view::<Set>(key) } else { None }).collect())
+    Ok(keys.iter().zip(there).map(|(key, there)| if there { ks.view_as::<Set>(key) } else { None }).collect())
 }
 
 /// Calls `f` with the members of the intersection until it returns false.

@@ -59,7 +59,7 @@ impl Keyspace {
 
     /// The collection at a key that was just read: for commands that look at several at once. Neither counts nor
     /// touches; the deadline was judged by the read before.
-    pub fn view<T: Collection>(&self, key: &[u8]) -> Option<&T> {
+    pub fn view_as<T: Collection>(&self, key: &[u8]) -> Option<&T> {
         T::of(&self.dbs[self.cur].dict.get_key(key)?.value)
     }
 

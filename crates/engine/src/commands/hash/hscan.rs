@@ -49,7 +49,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         return Ok(());
     }
     let options = ScanOptions::parse(cx, ScanOf::Hash)?;
-    let Some(hash) = cx.ks.view::<Hash>(cx.args[1]) else { return Ok(()) };
+    let Some(hash) = cx.ks.view_as::<Hash>(cx.args[1]) else { return Ok(()) };
     let mut found = Vec::new();
     let next = hash.scan(cursor, options.count, now, &mut |name, value| {
         if options.wants(name) {

@@ -40,7 +40,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         return Ok(());
     }
     let options = ScanOptions::parse(cx, ScanOf::Set)?;
-    let Some(set) = cx.ks.view::<Set>(cx.args[1]) else { return Ok(()) };
+    let Some(set) = cx.ks.view_as::<Set>(cx.args[1]) else { return Ok(()) };
     let mut found = Vec::new();
     let next = set.scan(cursor, options.count, &mut |member| {
         if options.wants(member) {
