@@ -62,12 +62,12 @@ pub(crate) struct Heap {
     pub(crate) base: Base,
     /// Above this many bytes the next safe point collects
     pub(crate) gc_at: usize,
+    /// Least threshold of the collector
+    pub(crate) soft: usize,
     /// Longest string, bytes
     pub(crate) max_string: usize,
     /// Metatable of strings
     pub(crate) string_meta: Option<TableId>,
-    /// A table of the run has been given `__mode`: the collector must look for weak tables
-    pub(crate) weak: bool,
 }
 
 impl Heap {
@@ -86,9 +86,9 @@ impl Heap {
             free_threads: Vec::new(),
             base: Base::default(),
             gc_at: soft,
+            soft,
             max_string: max_string.min(1 << 31),
             string_meta: None,
-            weak: false,
         }
     }
 
@@ -253,7 +253,7 @@ impl Heap {
         self.upvals.truncate(self.base.upvals);
         self.threads.truncate(self.base.threads);
         self.mem.used = 0;
-        self.weak = false;
+        self.gc_at = self.soft;
         if !self.free_tables.is_empty()
             || !self.free_closures.is_empty()
             || !self.free_upvals.is_empty()
@@ -277,10 +277,13 @@ impl Heap {
 
     /// Fills a table that stands for inputs of the run with its elements.
     pub(crate) fn materialise(&mut self, t: TableId, items: &[&[u8]]) {
-        let mut array = Vec::with_capacity(items.len());
+        // The size that filling it item by item would lead to.
+        let size = if items.is_empty() { 0 } else { items.len().next_power_of_two() };
+        let mut array = Vec::with_capacity(size);
         for s in items {
             array.push(Value::Str(self.strs.intern(s)));
         }
+        array.resize(size, Value::Nil);
         self.mem.used += array.len() * size_of::<Value>();
         let table = &mut self.tables[t.index()];
         table.array = array;

@@ -4,6 +4,7 @@
 
 mod call;
 mod chunk;
+mod code;
 mod debuginfo;
 mod gc;
 mod heap;

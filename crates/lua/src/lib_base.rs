@@ -1,5 +1,498 @@
-use crate::native::Ctx;
-use crate::value::{LuaError, Value};
-pub(crate) fn tostring(_c: &mut Ctx<'_>, _v: Value) -> Result<Value, LuaError> {
-    Err(LuaError::Stop)
+//! The basic library, as far as Redis offers it.
+
+use crate::call::call_value;
+use crate::chunk::{Chunk, CompileLimits};
+use crate::heap::Code;
+use crate::lexer::Fail;
+use crate::native::{Ctx, Env, ErrFunc, NativeFn, State};
+use crate::table::Lazy;
+use crate::value::{Limit, LuaError, TableId, Value};
+
+type R = Result<usize, LuaError>;
+
+/// The functions in the order in which Lua registers them, which orders `pairs(_G)`.
+pub(crate) const FUNCS: &[(&str, NativeFn)] = &[
+    ("assert", assert),
+    ("collectgarbage", collectgarbage),
+    ("error", error),
+    ("gcinfo", gcinfo),
+    ("getmetatable", getmetatable),
+    ("loadstring", loadstring),
+    ("load", load),
+    ("next", next),
+    ("pcall", pcall),
+    ("rawequal", rawequal),
+    ("rawget", rawget),
+    ("rawset", rawset),
+    ("select", select),
+    ("setmetatable", setmetatable),
+    ("tonumber", tonumber),
+    ("tostring", tostring_fn),
+    ("type", type_fn),
+    ("unpack", unpack),
+    ("xpcall", xpcall),
+    ("ipairs", ipairs),
+    ("pairs", pairs),
+];
+
+/// The iterator that `ipairs` returns.
+pub(crate) fn ipairs_next(c: &mut Ctx<'_>) -> R {
+    let i = c.check_i32(2)?.wrapping_add(1);
+    let t = c.check_table(1)?;
+    let v = c.raw_geti(t, i64::from(i));
+    if v.is_nil() {
+        c.push(Value::Nil);
+        return Ok(1);
+    }
+    c.push(Value::Num(f64::from(i)));
+    c.push(v);
+    Ok(2)
+}
+
+/// C string of an argument: up to the first zero byte.
+fn c_text(c: &mut Ctx<'_>, i: usize) -> Result<Vec<u8>, LuaError> {
+    let s = c.check_str(i)?;
+    Ok(crate::debuginfo::c_str(c.bytes(s)).to_vec())
+}
+
+fn assert(c: &mut Ctx<'_>) -> R {
+    if !c.check_any(1)?.truthy() {
+        let msg = if c.is_none_or_nil(2) { b"assertion failed!".to_vec() } else { c_text(c, 2)? };
+        return Err(c.error_bytes(&msg));
+    }
+    for i in 1..=c.nargs() {
+        let v = c.arg(i);
+        c.push(v);
+    }
+    Ok(c.nargs())
+}
+
+fn collectgarbage(c: &mut Ctx<'_>) -> R {
+    let opt = if c.is_none_or_nil(1) { b"collect".to_vec() } else { c_text(c, 1)? };
+    let extra = c.opt_i32(2, 0)?;
+    let out = match opt.as_slice() {
+        b"collect" => {
+            crate::gc::collect(c.st, c.env);
+            Value::Num(0.0)
+        }
+        b"step" => {
+            crate::gc::collect(c.st, c.env);
+            Value::Bool(true)
+        }
+        b"count" => Value::Num((c.st.heap.used() + c.st.base_bytes) as f64 / 1024.0),
+        b"stop" | b"restart" => Value::Num(0.0),
+        b"setpause" => Value::Num(f64::from(std::mem::replace(&mut c.st.gc_params[0], extra))),
+        b"setstepmul" => Value::Num(f64::from(std::mem::replace(&mut c.st.gc_params[1], extra))),
+        other => {
+            let msg = format!("invalid option '{}'", String::from_utf8_lossy(other));
+            return Err(c.arg_error(1, &msg));
+        }
+    };
+    c.push(out);
+    Ok(1)
+}
+
+fn gcinfo(c: &mut Ctx<'_>) -> R {
+    let n = (c.st.heap.used() + c.st.base_bytes) >> 10;
+    c.push(Value::Num(n as f64));
+    Ok(1)
+}
+
+fn error(c: &mut Ctx<'_>) -> R {
+    let level = c.opt_i32(2, 1)?;
+    let v = c.arg(1);
+    if level > 0 && matches!(v, Value::Str(_) | Value::Num(_)) {
+        let prefix = crate::debuginfo::where_prefix(c.st, c.env.protos, level as usize);
+        if !prefix.is_empty() {
+            let s = c.check_str(1)?;
+            let mut text = prefix.into_bytes();
+            text.extend_from_slice(c.bytes(s));
+            let v = c.new_str(&text)?;
+            return Err(LuaError::raise(v));
+        }
+    }
+    Err(LuaError::raise(v))
+}
+
+fn getmetatable(c: &mut Ctx<'_>) -> R {
+    let v = c.check_any(1)?;
+    let out = match c.metatable(v) {
+        None => Value::Nil,
+        Some(m) => match c.metafield(v, "__metatable") {
+            Value::Nil => Value::Table(m),
+            protected => protected,
+        },
+    };
+    c.push(out);
+    Ok(1)
+}
+
+fn setmetatable(c: &mut Ctx<'_>) -> R {
+    let t = c.check_table(1)?;
+    let m = match c.arg(2) {
+        Value::Nil if !c.is_none(2) => None,
+        Value::Table(m) => Some(m),
+        _ => return Err(c.arg_error(2, "nil or table expected")),
+    };
+    if !c.metafield(Value::Table(t), "__metatable").is_nil() {
+        return Err(c.error("cannot change a protected metatable"));
+    }
+    if c.st.heap.tables[t.index()].readonly {
+        return Err(c.run_error("Attempt to modify a readonly table"));
+    }
+    if let Some(m) = m {
+        c.touch(m);
+    }
+    c.st.heap.tables[t.index()].set_meta(m);
+    c.push(Value::Table(t));
+    Ok(1)
+}
+
+fn next(c: &mut Ctx<'_>) -> R {
+    let t = c.check_table(1)?;
+    let key = c.arg(2);
+    match next_entry(c.st, c.env, t, key)? {
+        Some((k, v)) => {
+            c.push(k);
+            c.push(v);
+            Ok(2)
+        }
+        None => {
+            c.push(Value::Nil);
+            Ok(1)
+        }
+    }
+}
+
+/// The entry after `key`.
+pub(crate) fn next_entry(
+    st: &mut State,
+    env: &Env<'_>,
+    t: TableId,
+    key: Value,
+) -> Result<Option<(Value, Value)>, LuaError> {
+    if st.heap.tables[t.index()].lazy != Lazy::No {
+        st.materialise(env, t);
+    }
+    let tab = &st.heap.tables[t.index()];
+    match tab.position(&mut st.heap.strs, key) {
+        Some(p) => Ok(tab.entry_from(p).map(|(_, k, v)| (k, v))),
+        None => Err(LuaError::raise(Value::Str(st.heap.intern(b"invalid key to 'next'")))),
+    }
+}
+
+fn pairs(c: &mut Ctx<'_>) -> R {
+    let t = c.check_table(1)?;
+    c.push(Value::Native(c.st.next_fn));
+    c.push(Value::Table(t));
+    c.push(Value::Nil);
+    Ok(3)
+}
+
+fn ipairs(c: &mut Ctx<'_>) -> R {
+    let t = c.check_table(1)?;
+    c.push(Value::Native(c.st.ipairs_fn));
+    c.push(Value::Table(t));
+    c.push(Value::Num(0.0));
+    Ok(3)
+}
+
+fn rawequal(c: &mut Ctx<'_>) -> R {
+    let a = c.check_any(1)?;
+    let b = c.check_any(2)?;
+    let eq = c.st.heap.raw_eq(a, b);
+    c.push(Value::Bool(eq));
+    Ok(1)
+}
+
+fn rawget(c: &mut Ctx<'_>) -> R {
+    let t = c.check_table(1)?;
+    let k = c.check_any(2)?;
+    let v = c.raw_get(t, k);
+    c.push(v);
+    Ok(1)
+}
+
+fn rawset(c: &mut Ctx<'_>) -> R {
+    let t = c.check_table(1)?;
+    let k = c.check_any(2)?;
+    let v = c.check_any(3)?;
+    c.raw_set(t, k, v)?;
+    c.push(Value::Table(t));
+    Ok(1)
+}
+
+fn select(c: &mut Ctx<'_>) -> R {
+    let n = c.nargs() as i64;
+    if let Value::Str(s) = c.arg(1)
+        && c.bytes(s).first() == Some(&b'#')
+    {
+        c.push(Value::Num((n - 1) as f64));
+        return Ok(1);
+    }
+    let mut i = i64::from(c.check_i32(1)?);
+    if i < 0 {
+        i += n;
+    } else if i > n {
+        i = n;
+    }
+    if i < 1 {
+        return Err(c.arg_error(1, "index out of range"));
+    }
+    // The values are on top of the stack already.
+    Ok((n - i) as usize)
+}
+
+fn type_fn(c: &mut Ctx<'_>) -> R {
+    let name = c.check_any(1)?.type_name();
+    let v = c.st.heap.intern(name.as_bytes());
+    c.push(Value::Str(v));
+    Ok(1)
+}
+
+fn tonumber(c: &mut Ctx<'_>) -> R {
+    let base = c.opt_i32(2, 10)?;
+    let n = if base == 10 {
+        let v = c.check_any(1)?;
+        c.to_number(v)
+    } else {
+        let s = c.check_str(1)?;
+        if !(2..=36).contains(&base) {
+            return Err(c.arg_error(2, "base out of range"));
+        }
+        crate::numparse::str_to_number_base(c.bytes(s), base as u32)
+    };
+    c.push(n.map_or(Value::Nil, Value::Num));
+    Ok(1)
+}
+
+fn tostring_fn(c: &mut Ctx<'_>) -> R {
+    let v = c.check_any(1)?;
+    let s = tostring(c, v)?;
+    c.push(s);
+    Ok(1)
+}
+
+/// An address as C prints it, made from a handle: stable, distinct, and telling nothing of the process.
+fn address(kind: u64, id: u32) -> u64 {
+    0x5581_0000_0000 + (kind << 28) + u64::from(id) * 64 + 0x2a0
+}
+
+/// `tostring(v)`.
+pub(crate) fn tostring(c: &mut Ctx<'_>, v: Value) -> Result<Value, LuaError> {
+    let tm = match c.metatable(v) {
+        Some(_) => c.metafield(v, "__tostring"),
+        None => Value::Nil,
+    };
+    if !tm.is_nil() {
+        c.push(tm);
+        c.push(v);
+        c.call(1, 1)?;
+        return Ok(c.pop());
+    }
+    let (kind, at) = match v {
+        Value::Num(n) => return Ok(Value::Str(c.st.number_to_str(n))),
+        Value::Str(_) => return Ok(v),
+        Value::Bool(b) => return c.new_str(if b { b"true" } else { b"false" }),
+        Value::Nil | Value::Dead => return c.new_str(b"nil"),
+        Value::Table(t) => ("table", address(1, t.0)),
+        Value::Func(f) => ("function", address(2, f.0)),
+        Value::Native(f) => ("function", address(3, f.0)),
+        Value::Thread(t) => ("thread", address(4, t.0)),
+        Value::Light(0) => return c.new_str(b"userdata: (nil)"),
+        Value::Light(l) => ("userdata", address(5, l)),
+    };
+    c.new_str(format!("{kind}: {at:#x}").as_bytes())
+}
+
+fn unpack(c: &mut Ctx<'_>) -> R {
+    let t = c.check_table(1)?;
+    let i = c.opt_i32(2, 1)?;
+    let e = if c.is_none_or_nil(3) { c.raw_len(t) as i32 } else { c.check_i32(3)? };
+    if i > e {
+        return Ok(0);
+    }
+    let n = i64::from(e) - i64::from(i) + 1;
+    if n >= i64::from(i32::MAX) || n as usize + c.nargs() > 8000 {
+        return Err(c.error("too many results to unpack"));
+    }
+    let need = c.st.top + n as usize + 1;
+    if need > c.st.stack.len() {
+        c.st.grow_stack(need);
+    }
+    for j in 0..n {
+        let v = c.st.heap.tables[t.index()].get_int(i64::from(i) + j);
+        c.push(v);
+    }
+    Ok(n as usize)
+}
+
+// Protected calls
+
+/// Runs `f` as a protected call under `handler`. `Err` only for what a script cannot catch.
+pub(crate) fn protected(
+    c: &mut Ctx<'_>,
+    handler: ErrFunc,
+    func: usize,
+    nargs: usize,
+) -> Result<Result<(), Value>, LuaError> {
+    let st = &mut *c.st;
+    let (frames, c_calls, top, host_depth) = (st.frames.len(), st.c_calls, st.top, st.host_depth);
+    let _ = top;
+    let outer = std::mem::replace(&mut st.err_func, handler);
+    if let ErrFunc::Handler(h) = outer {
+        st.saved_handlers.push(h);
+    }
+    let r = call_value(st, c.env, c.host, func, nargs, -1);
+    if let ErrFunc::Handler(_) = outer {
+        st.saved_handlers.pop();
+    }
+    st.err_func = outer;
+    let value = match r {
+        Ok(()) => return Ok(Ok(())),
+        Err(LuaError::Raised { value, .. }) => value,
+        Err(LuaError::ErrErr) => Value::Str(st.heap.intern(b"error in error handling")),
+        Err(e) => return Err(e),
+    };
+    st.unwind(frames, c_calls, func);
+    st.host_depth = host_depth;
+    st.top = func;
+    Ok(Err(value))
+}
+
+fn pcall(c: &mut Ctx<'_>) -> R {
+    c.check_any(1)?;
+    let n = c.nargs();
+    let at = c.st.top;
+    c.push(Value::Bool(true));
+    for i in 1..=n {
+        let v = c.arg(i);
+        c.push(v);
+    }
+    match protected(c, ErrFunc::None, at + 1, n - 1)? {
+        Ok(()) => Ok(c.st.top - at),
+        Err(v) => {
+            c.st.stack[at] = Value::Bool(false);
+            c.push(v);
+            if let Value::Table(_) = v
+                && c.st.redis_pcall
+            {
+                // Redis hands scripts the message of its error tables.
+                let k = Value::Str(c.st.heap.intern(b"err"));
+                let msg = c.index(v, k)?;
+                if matches!(msg, Value::Str(_) | Value::Num(_)) {
+                    c.pop();
+                    c.push(msg);
+                }
+            }
+            Ok(2)
+        }
+    }
+}
+
+fn xpcall(c: &mut Ctx<'_>) -> R {
+    let handler = c.check_any(2)?;
+    let f = c.arg(1);
+    let at = c.st.top;
+    c.push(Value::Bool(true));
+    c.push(f);
+    match protected(c, ErrFunc::Handler(handler), at + 1, 0)? {
+        Ok(()) => Ok(c.st.top - at),
+        Err(v) => {
+            c.st.stack[at] = Value::Bool(false);
+            c.push(v);
+            Ok(2)
+        }
+    }
+}
+
+// Loading
+
+fn compile(c: &mut Ctx<'_>, source: &[u8], name: &[u8]) -> R {
+    let limits = CompileLimits { max_source: c.st.heap.max_string, max_code: c.st.heap.mem.hard.saturating_sub(c.st.heap.used()) };
+    let depth = c.st.c_calls;
+    let mut stepper = crate::native::Stepper::new(c.env.interrupt, c.host);
+    let r = Chunk::compile_named(source, name, limits, depth, &mut |_| stepper.look());
+    let chunk = match r {
+        Ok(chunk) => chunk,
+        Err(Fail::Syntax(msg)) => {
+            c.push(Value::Nil);
+            c.push_str(&msg)?;
+            return Ok(2);
+        }
+        Err(Fail::Halt(e)) => return Err(e),
+    };
+    c.st.heap.mem.used += chunk.size() * 2;
+    let Some(p) = c.env.protos.load(&chunk, &mut c.st.heap) else {
+        return Err(LuaError::Limit(Limit::Memory));
+    };
+    push_main(c, p);
+    Ok(1)
+}
+
+fn push_main(c: &mut Ctx<'_>, p: u32) {
+    let first = c.st.heap.up_pool.len();
+    let f = c.st.heap.new_closure(Code::Lua(p), first);
+    c.push(Value::Func(f));
+}
+
+fn loadstring(c: &mut Ctx<'_>) -> R {
+    let s = c.check_str(1)?;
+    let name = match c.opt_str(2)? {
+        Some(n) => n,
+        None => s,
+    };
+    let name = crate::debuginfo::c_str(c.bytes(name)).to_vec();
+    // The same text again, as in a loop, is compiled once per run.
+    if let Some((_, _, p)) = c.st.loaded.iter().find(|(id, n, _)| *id == s && *n == name) {
+        let p = *p;
+        push_main(c, p);
+        return Ok(1);
+    }
+    let source = c.bytes(s).to_vec();
+    let before = c.env.protos.len();
+    let n = compile(c, &source, &name)?;
+    if n == 1 && !s.is_long() && c.st.loaded.len() < 64 {
+        let p = c.env.protos.len() - 1;
+        debug_assert!(p >= before);
+        c.st.loaded.push((s, name, p));
+    }
+    Ok(n)
+}
+
+fn load(c: &mut Ctx<'_>) -> R {
+    let f = c.check_function(1)?;
+    let name = if c.is_none_or_nil(2) { b"=(load)".to_vec() } else { c_text(c, 2)? };
+    let mut source = Vec::new();
+    let func = c.st.top;
+    loop {
+        c.step(1)?;
+        c.push(f);
+        let piece = match protected(c, ErrFunc::None, func, 0)? {
+            Ok(()) if c.st.top > func => c.st.stack[func],
+            Ok(()) => Value::Nil,
+            Err(v) => {
+                c.push(Value::Nil);
+                c.push(v);
+                return Ok(2);
+            }
+        };
+        c.st.top = func;
+        let s = match piece {
+            Value::Nil => break,
+            Value::Str(s) => s,
+            Value::Num(n) => c.st.number_to_str(n),
+            _ => {
+                c.push(Value::Nil);
+                c.push_str(b"reader function must return a string")?;
+                return Ok(2);
+            }
+        };
+        if c.bytes(s).is_empty() {
+            break;
+        }
+        source.extend_from_slice(c.st.heap.str(s));
+        c.check_len(source.len())?;
+    }
+    compile(c, &source, &name)
 }

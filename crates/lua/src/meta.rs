@@ -1,21 +1,454 @@
+//! Operations with metamethods: the slow paths of the interpreter.
+
+use crate::call::{call_value, run_error, run_error_bytes};
 use crate::host::Host;
 use crate::native::{Env, State};
-use crate::value::{LuaError, Value};
-pub(crate) fn index(
-    _st: &mut State,
-    _env: &Env<'_>,
-    _host: &mut dyn Host,
-    _t: Value,
-    _k: Value,
-) -> Result<Value, LuaError> {
-    Err(LuaError::Stop)
+use crate::table::{Lazy, SetError};
+use crate::thread::NATIVE;
+use crate::value::{Limit, LuaError, StrId, Value};
+
+/// Metamethods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Event {
+    Index,
+    NewIndex,
+    Eq,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Pow,
+    Unm,
+    Len,
+    Lt,
+    Le,
+    Concat,
+    Call,
 }
-pub(crate) fn less_than(
-    _st: &mut State,
-    _env: &Env<'_>,
-    _host: &mut dyn Host,
-    _a: Value,
-    _b: Value,
-) -> Result<bool, LuaError> {
-    Err(LuaError::Stop)
+
+/// Names by number of [`Event`].
+pub(crate) const EVENT_NAMES: [&str; 15] = [
+    "__index", "__newindex", "__eq", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__len", "__lt",
+    "__le", "__concat", "__call",
+];
+
+const MAX_LOOP: usize = 100;
+
+/// Lua 5.1's modulo.
+#[inline]
+pub(crate) fn lua_mod(a: f64, b: f64) -> f64 {
+    a - (a / b).floor() * b
+}
+
+impl State {
+    /// Metamethod of a table that is a metatable; remembers its absence.
+    #[inline]
+    pub(crate) fn fast_tm(&mut self, meta: crate::value::TableId, e: Event) -> Value {
+        let t = &self.heap.tables[meta.index()];
+        if t.absent & (1 << e as u32) != 0 {
+            return Value::Nil;
+        }
+        let v = t.get_short(self.event_names[e as usize], self.heap.strs.table_hash(self.event_names[e as usize]));
+        if v.is_nil() {
+            self.heap.tables[meta.index()].absent |= 1 << e as u32;
+        }
+        v
+    }
+}
+
+/// The metamethod of any value.
+pub(crate) fn metamethod(st: &mut State, v: Value, e: Event) -> Value {
+    match st.metatable(v) {
+        Some(m) => st.fast_tm(m, e),
+        None => Value::Nil,
+    }
+}
+
+/// `attempt to <op> <kind> '<name>' (a T value)`; the name is that of the register at stack slot `slot`.
+#[cold]
+pub(crate) fn type_error_at(st: &mut State, env: &Env<'_>, v: Value, slot: Option<usize>, op: &str) -> LuaError {
+    let t = v.type_name();
+    let name = slot.and_then(|s| {
+        let f = st.frames.last()?;
+        let base = f.base as usize;
+        if f.proto == NATIVE || s < base || s >= f.top as usize {
+            return None;
+        }
+        crate::debuginfo::object_name(st, env.protos, f, (s - base) as u32)
+    });
+    let mut msg = format!("attempt to {op} ").into_bytes();
+    match name {
+        Some((kind, name)) => {
+            msg.extend_from_slice(kind.as_bytes());
+            msg.extend_from_slice(b" '");
+            msg.extend_from_slice(&name);
+            msg.extend_from_slice(format!("' (a {t} value)").as_bytes());
+        }
+        None => msg.extend_from_slice(format!("a {t} value").as_bytes()),
+    }
+    run_error_bytes(st, env, &msg)
+}
+
+/// Calls a metamethod with two values for one result. `top` is free to use.
+fn call_tm2(st: &mut State, env: &Env<'_>, host: &mut dyn Host, f: Value, a: Value, b: Value) -> Result<Value, LuaError> {
+    let top = st.top;
+    if top + 40 > st.stack.len() {
+        st.grow_stack(top + 40);
+    }
+    st.stack[top] = f;
+    st.stack[top + 1] = a;
+    st.stack[top + 2] = b;
+    st.top = top + 3;
+    call_value(st, env, host, top, 2, 1)?;
+    st.top = top;
+    Ok(st.stack[top])
+}
+
+/// `t[k]` with metamethods.
+pub(crate) fn index(st: &mut State, env: &Env<'_>, host: &mut dyn Host, t: Value, k: Value) -> Result<Value, LuaError> {
+    index_at(st, env, host, t, k, None)
+}
+
+/// As [`index`]; `slot` is where the indexed value is, for the message.
+pub(crate) fn index_at(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    t: Value,
+    k: Value,
+    slot: Option<usize>,
+) -> Result<Value, LuaError> {
+    let mut t = t;
+    for i in 0..MAX_LOOP {
+        let tm = if let Value::Table(id) = t {
+            if st.heap.tables[id.index()].lazy != Lazy::No {
+                st.materialise(env, id);
+            }
+            let v = st.heap.raw_get(id, k);
+            if !v.is_nil() {
+                return Ok(v);
+            }
+            let Some(m) = st.heap.tables[id.index()].meta() else {
+                return Ok(Value::Nil);
+            };
+            let tm = st.fast_tm(m, Event::Index);
+            if tm.is_nil() {
+                return Ok(Value::Nil);
+            }
+            tm
+        } else {
+            let tm = metamethod(st, t, Event::Index);
+            if tm.is_nil() {
+                return Err(type_error_at(st, env, t, slot.filter(|_| i == 0), "index"));
+            }
+            tm
+        };
+        if matches!(tm, Value::Func(_) | Value::Native(_)) {
+            return call_tm2(st, env, host, tm, t, k);
+        }
+        t = tm;
+    }
+    Err(run_error(st, env, "loop in gettable"))
+}
+
+/// Raw assignment with Lua's errors; on lack of memory collects once.
+pub(crate) fn raw_assign(
+    st: &mut State,
+    env: &Env<'_>,
+    t: crate::value::TableId,
+    k: Value,
+    v: Value,
+) -> Result<(), LuaError> {
+    match st.heap.raw_set(t, k, v) {
+        Ok(()) => Ok(()),
+        Err(SetError::NilKey) => Err(run_error(st, env, "table index is nil")),
+        Err(SetError::NanKey) => Err(run_error(st, env, "table index is NaN")),
+        Err(SetError::Memory) => {
+            crate::gc::collect(st, env);
+            st.heap.raw_set(t, k, v).map_err(|_| LuaError::Limit(Limit::Memory))
+        }
+    }
+}
+
+/// `t[k] = v` with metamethods.
+pub(crate) fn set_index(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    t: Value,
+    k: Value,
+    v: Value,
+    slot: Option<usize>,
+) -> Result<(), LuaError> {
+    let mut t = t;
+    for i in 0..MAX_LOOP {
+        let tm = if let Value::Table(id) = t {
+            if st.heap.tables[id.index()].lazy != Lazy::No {
+                st.materialise(env, id);
+            }
+            if st.heap.tables[id.index()].readonly {
+                return Err(run_error(st, env, "Attempt to modify a readonly table"));
+            }
+            let tm = match st.heap.tables[id.index()].meta() {
+                None => Value::Nil,
+                Some(m) => st.fast_tm(m, Event::NewIndex),
+            };
+            if tm.is_nil() {
+                return raw_assign(st, env, id, k, v);
+            }
+            if !st.heap.raw_get(id, k).is_nil() {
+                return raw_assign(st, env, id, k, v);
+            }
+            // Lua takes the entry before it looks for the metamethod.
+            raw_assign(st, env, id, k, Value::Nil)?;
+            tm
+        } else {
+            let tm = metamethod(st, t, Event::NewIndex);
+            if tm.is_nil() {
+                return Err(type_error_at(st, env, t, slot.filter(|_| i == 0), "index"));
+            }
+            tm
+        };
+        if matches!(tm, Value::Func(_) | Value::Native(_)) {
+            let top = st.top;
+            if top + 40 > st.stack.len() {
+                st.grow_stack(top + 40);
+            }
+            st.stack[top] = tm;
+            st.stack[top + 1] = t;
+            st.stack[top + 2] = k;
+            st.stack[top + 3] = v;
+            st.top = top + 4;
+            call_value(st, env, host, top, 3, 0)?;
+            st.top = top;
+            return Ok(());
+        }
+        t = tm;
+    }
+    Err(run_error(st, env, "loop in settable"))
+}
+
+/// Plain arithmetic on numbers.
+#[inline]
+pub(crate) fn arith_num(e: Event, a: f64, b: f64) -> f64 {
+    match e {
+        Event::Add => a + b,
+        Event::Sub => a - b,
+        Event::Mul => a * b,
+        Event::Div => a / b,
+        Event::Mod => lua_mod(a, b),
+        Event::Pow => pow(a, b),
+        _ => -a,
+    }
+}
+
+/// C's `pow`, with a short way for squares.
+#[inline]
+pub(crate) fn pow(a: f64, b: f64) -> f64 {
+    if b == 2.0 { a * a } else { a.powf(b) }
+}
+
+/// Arithmetic on anything: strings convert, metamethods run.
+pub(crate) fn arith(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    e: Event,
+    a: (Value, Option<usize>),
+    b: (Value, Option<usize>),
+) -> Result<Value, LuaError> {
+    if let (Some(x), Some(y)) = (st.to_number(a.0), st.to_number(b.0)) {
+        return Ok(Value::Num(arith_num(e, x, y)));
+    }
+    let mut tm = metamethod(st, a.0, e);
+    if tm.is_nil() {
+        tm = metamethod(st, b.0, e);
+    }
+    if tm.is_nil() {
+        let bad = if st.to_number(a.0).is_none() { a } else { b };
+        return Err(type_error_at(st, env, bad.0, bad.1, "perform arithmetic on"));
+    }
+    call_tm2(st, env, host, tm, a.0, b.0)
+}
+
+/// `#v`
+pub(crate) fn len(st: &mut State, env: &Env<'_>, host: &mut dyn Host, v: Value, slot: usize) -> Result<Value, LuaError> {
+    match v {
+        Value::Table(t) => {
+            if st.heap.tables[t.index()].lazy != Lazy::No {
+                st.materialise(env, t);
+            }
+            Ok(Value::Num(st.heap.table(t).len() as f64))
+        }
+        Value::Str(s) => Ok(Value::Num(st.heap.strs.len(s) as f64)),
+        _ => {
+            let tm = metamethod(st, v, Event::Len);
+            if tm.is_nil() {
+                return Err(type_error_at(st, env, v, Some(slot), "get length of"));
+            }
+            call_tm2(st, env, host, tm, v, Value::Nil)
+        }
+    }
+}
+
+/// The metamethod that two values share.
+fn common_tm(st: &mut State, a: Value, b: Value, e: Event) -> Value {
+    let (Some(m1), Some(m2)) = (st.metatable(a), st.metatable(b)) else {
+        return Value::Nil;
+    };
+    let tm1 = st.fast_tm(m1, e);
+    if tm1.is_nil() || m1 == m2 {
+        return tm1;
+    }
+    let tm2 = st.fast_tm(m2, e);
+    if st.heap.raw_eq(tm1, tm2) { tm1 } else { Value::Nil }
+}
+
+/// `a == b` with metamethods.
+pub(crate) fn equals(st: &mut State, env: &Env<'_>, host: &mut dyn Host, a: Value, b: Value) -> Result<bool, LuaError> {
+    if st.heap.raw_eq(a, b) {
+        return Ok(true);
+    }
+    if !matches!((a, b), (Value::Table(_), Value::Table(_))) {
+        return Ok(false);
+    }
+    let tm = common_tm(st, a, b, Event::Eq);
+    if tm.is_nil() {
+        return Ok(false);
+    }
+    call_tm2(st, env, host, tm, a, b).map(Value::truthy)
+}
+
+#[cold]
+fn order_error(st: &mut State, env: &Env<'_>, a: Value, b: Value) -> LuaError {
+    let (t1, t2) = (a.type_name(), b.type_name());
+    let msg = if t1.as_bytes()[2] == t2.as_bytes()[2] {
+        format!("attempt to compare two {t1} values")
+    } else {
+        format!("attempt to compare {t1} with {t2}")
+    };
+    run_error(st, env, &msg)
+}
+
+/// What both values share for an order comparison; `None` when they share nothing.
+fn order_tm(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    a: Value,
+    b: Value,
+    e: Event,
+) -> Result<Option<bool>, LuaError> {
+    let tm1 = metamethod(st, a, e);
+    if tm1.is_nil() {
+        return Ok(None);
+    }
+    let tm2 = metamethod(st, b, e);
+    if !st.heap.raw_eq(tm1, tm2) {
+        return Ok(None);
+    }
+    call_tm2(st, env, host, tm1, a, b).map(|v| Some(v.truthy()))
+}
+
+/// `a < b` with metamethods.
+pub(crate) fn less_than(st: &mut State, env: &Env<'_>, host: &mut dyn Host, a: Value, b: Value) -> Result<bool, LuaError> {
+    match (a, b) {
+        (Value::Num(x), Value::Num(y)) => Ok(x < y),
+        (Value::Str(x), Value::Str(y)) => Ok(st.heap.str(x) < st.heap.str(y)),
+        _ if a.type_name() != b.type_name() => Err(order_error(st, env, a, b)),
+        _ => match order_tm(st, env, host, a, b, Event::Lt)? {
+            Some(r) => Ok(r),
+            None => Err(order_error(st, env, a, b)),
+        },
+    }
+}
+
+/// `a <= b` with metamethods.
+pub(crate) fn less_equal(st: &mut State, env: &Env<'_>, host: &mut dyn Host, a: Value, b: Value) -> Result<bool, LuaError> {
+    match (a, b) {
+        (Value::Num(x), Value::Num(y)) => Ok(x <= y),
+        (Value::Str(x), Value::Str(y)) => Ok(st.heap.str(x) <= st.heap.str(y)),
+        _ if a.type_name() != b.type_name() => Err(order_error(st, env, a, b)),
+        _ => {
+            if let Some(r) = order_tm(st, env, host, a, b, Event::Le)? {
+                return Ok(r);
+            }
+            match order_tm(st, env, host, b, a, Event::Lt)? {
+                Some(r) => Ok(!r),
+                None => Err(order_error(st, env, a, b)),
+            }
+        }
+    }
+}
+
+/// Appends the text of a string or number; false for anything else.
+fn append(st: &State, v: Value, out: &mut Vec<u8>) -> bool {
+    match v {
+        Value::Str(s) => out.extend_from_slice(st.heap.str(s)),
+        Value::Num(n) => crate::numfmt::number_to_string(n, out),
+        _ => return false,
+    }
+    true
+}
+
+fn text_len(st: &State, v: Value) -> Option<usize> {
+    match v {
+        Value::Str(s) => Some(st.heap.strs.len(s)),
+        Value::Num(_) => Some(0),
+        _ => None,
+    }
+}
+
+/// Concatenates the stack slots `from..=to`; the result is left in `from`.
+pub(crate) fn concat(st: &mut State, env: &Env<'_>, host: &mut dyn Host, from: usize, to: usize) -> Result<(), LuaError> {
+    let mut last = to;
+    while last > from {
+        let (a, b) = (st.stack[last - 1], st.stack[last]);
+        if text_len(st, a).is_none() || text_len(st, b).is_none() {
+            let mut tm = metamethod(st, a, Event::Concat);
+            if tm.is_nil() {
+                tm = metamethod(st, b, Event::Concat);
+            }
+            if tm.is_nil() {
+                let bad = if text_len(st, a).is_some() { last } else { last - 1 };
+                return Err(type_error_at(st, env, st.stack[bad], Some(bad), "concatenate"));
+            }
+            st.stack[last - 1] = call_tm2(st, env, host, tm, a, b)?;
+            last -= 1;
+            continue;
+        }
+        let mut first = last - 1;
+        while first > from && text_len(st, st.stack[first - 1]).is_some() {
+            first -= 1;
+        }
+        let s = join(st, env, first, last)?;
+        st.stack[first] = Value::Str(s);
+        last = first;
+    }
+    Ok(())
+}
+
+/// Joins stack slots that hold only strings and numbers.
+fn join(st: &mut State, env: &Env<'_>, first: usize, last: usize) -> Result<StrId, LuaError> {
+    let total: usize = (first..=last).filter_map(|i| text_len(st, st.stack[i])).sum();
+    if total > 1024 && (st.check_len(total).is_err() || st.heap.used() + total > st.heap.gc_at) {
+        if total > st.heap.max_string {
+            return Err(LuaError::Limit(Limit::StringLength));
+        }
+        crate::gc::collect(st, env);
+        st.check_len(total)?;
+    }
+    let mut buf = if total > 64 << 10 { Vec::with_capacity(total) } else { st.bufs.pop().unwrap_or_default() };
+    buf.clear();
+    for i in first..=last {
+        append(st, st.stack[i], &mut buf);
+    }
+    if buf.len() > 64 << 10 {
+        return Ok(st.heap.strs.intern_vec(buf));
+    }
+    let s = st.heap.intern(&buf);
+    st.bufs.push(buf);
+    Ok(s)
 }

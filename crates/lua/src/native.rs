@@ -73,8 +73,20 @@ pub(crate) struct State {
     /// Settings of `cjson`, reset with each run
     pub(crate) cjson: crate::lib_cjson::Settings,
     pub(crate) event_names: Vec<StrId>,
-    pub(crate) meta_absent: bool,
     pub(crate) pins: Vec<Value>,
+    /// Handlers that an inner pcall or coroutine has set aside
+    pub(crate) saved_handlers: Vec<Value>,
+    /// KEYS and ARGV of the run
+    pub(crate) inputs: [Option<TableId>; 2],
+    /// Prototypes below belong to loaded chunks
+    pub(crate) base_protos: u32,
+    /// `next`, and the iterator of `ipairs`: a generic `for` runs them without a call
+    pub(crate) next_fn: NativeId,
+    pub(crate) ipairs_fn: NativeId,
+    /// An error handler runs because the stack of frames is full
+    pub(crate) overflowing: bool,
+    /// Chunks that `load` compiled in this run
+    pub(crate) loaded: Vec<(StrId, Vec<u8>, u32)>,
     pub(crate) clock: fn() -> f64,
 }
 

@@ -92,6 +92,11 @@ impl Table {
         if self.meta == NONE { None } else { Some(TableId(self.meta)) }
     }
 
+    #[inline]
+    pub(crate) fn meta_is_none(&self) -> bool {
+        self.meta == NONE
+    }
+
     pub(crate) fn set_meta(&mut self, m: Option<TableId>) {
         self.meta = m.map_or(NONE, |m| m.0);
     }
