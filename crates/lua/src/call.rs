@@ -73,7 +73,9 @@ pub(crate) fn precall(
                     push_lua(st, env, host, env.protos.get(p), p, f.0, func, nargs, nresults)?;
                     Ok(Called::Lua)
                 }
-                Code::Native(id) => native(st, env, host, st.natives[id.0 as usize], func, nargs, nresults, site),
+                Code::Native(id) => {
+                    native(st, env, host, st.natives[id.0 as usize], func, nargs, nresults, site)
+                }
                 Code::Free => Err(LuaError::Stop),
             }
         }
@@ -385,7 +387,12 @@ struct Open {
 }
 
 /// Pushes the values of a reply.
-fn take_reply(st: &mut State, reply: &crate::reply::Reply, base: usize, nargs: usize) -> Result<usize, LuaError> {
+fn take_reply(
+    st: &mut State,
+    reply: &crate::reply::Reply,
+    base: usize,
+    nargs: usize,
+) -> Result<usize, LuaError> {
     let before = st.top;
     let mut open: Vec<Open> = Vec::new();
     if !st.heap.fits(reply.size()) && reply.bytes.len() > 1024 {
@@ -396,9 +403,12 @@ fn take_reply(st: &mut State, reply: &crate::reply::Reply, base: usize, nargs: u
             Op::Nil => Value::Nil,
             Op::Bool(b) => Value::Bool(b),
             Op::Number(n) => Value::Num(n),
-            Op::Str(a, b) => Value::Str(st.heap.intern(reply.bytes.get(a as usize..b as usize).unwrap_or_default())),
+            Op::Str(a, b) => {
+                Value::Str(st.heap.intern(reply.bytes.get(a as usize..b as usize).unwrap_or_default()))
+            }
             Op::Key(a, b) => {
-                let k = Value::Str(st.heap.intern(reply.bytes.get(a as usize..b as usize).unwrap_or_default()));
+                let k =
+                    Value::Str(st.heap.intern(reply.bytes.get(a as usize..b as usize).unwrap_or_default()));
                 if let Some(o) = open.last_mut() {
                     o.key = Some(k);
                 }
@@ -406,7 +416,11 @@ fn take_reply(st: &mut State, reply: &crate::reply::Reply, base: usize, nargs: u
             }
             Op::Table(array, _) => {
                 let table = st.heap.new_table(0, 0).ok_or(LuaError::Limit(Limit::Memory))?;
-                open.push(Open { table, array: Vec::with_capacity((array as usize).min(1 << 16).next_power_of_two()), key: None });
+                open.push(Open {
+                    table,
+                    array: Vec::with_capacity((array as usize).min(1 << 16).next_power_of_two()),
+                    key: None,
+                });
                 continue;
             }
             Op::End => match open.pop() {

@@ -136,11 +136,13 @@ impl Chunk {
         depth: u32,
         step: crate::lexer::Step<'_>,
     ) -> Result<Arc<Chunk>, crate::lexer::Fail> {
-        let short = short_source(name);
+        let short = short_source(name, ID_SIZE);
+        // Messages of the parser have room for more of the name than those of running code.
+        let long = short_source(name, PARSER_ID_SIZE);
         if source.len() > limits.max_source {
-            return Err(crate::lexer::Fail::Syntax(format!("{short}: chunk too large").into_bytes()));
+            return Err(crate::lexer::Fail::Syntax(format!("{long}: chunk too large").into_bytes()));
         }
-        let main = crate::parser::parse(source, &short, limits, depth, step)?;
+        let main = crate::parser::parse(source, &long, limits, depth, step)?;
         let size = size_of::<Chunk>() + main.size();
         Ok(Arc::new(Chunk { main, source: String::from_utf8_lossy(name).into(), short: short.into(), size }))
     }
@@ -166,21 +168,22 @@ impl Chunk {
 }
 
 const ID_SIZE: usize = 60;
+const PARSER_ID_SIZE: usize = 80;
 
 /// Lua's short form of a chunk name.
-pub(crate) fn short_source(name: &[u8]) -> String {
+fn short_source(name: &[u8], size: usize) -> String {
     let name = name.split(|b| *b == 0).next().unwrap_or_default();
     let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
     match name.first() {
-        Some(b'=') => text(&name[1..name.len().min(ID_SIZE)]),
+        Some(b'=') => text(&name[1..name.len().min(size)]),
         Some(b'@') => {
             let rest = &name[1..];
-            let room = ID_SIZE - 8;
+            let room = size - 8;
             if rest.len() > room { format!("...{}", text(&rest[rest.len() - room..])) } else { text(rest) }
         }
         _ => {
             let line = name.split(|b| *b == b'\n' || *b == b'\r').next().unwrap_or_default();
-            let room = ID_SIZE - 17;
+            let room = size - 17;
             let cut = line.len().min(room);
             if cut < name.len() {
                 format!("[string \"{}...\"]", text(&line[..cut]))

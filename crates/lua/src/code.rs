@@ -858,7 +858,15 @@ impl Func {
         Ok(r)
     }
 
-    fn compare(&mut self, op: Op, cond: bool, swap: bool, e1: &mut Exp, e2: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
+    fn compare(
+        &mut self,
+        op: Op,
+        cond: bool,
+        swap: bool,
+        e1: &mut Exp,
+        e2: &mut Exp,
+        lex: &mut Lexer<'_>,
+    ) -> R<()> {
         let mut o1 = self.to_rk(e1, lex)?;
         let mut o2 = self.to_rk(e2, lex)?;
         self.free_exp(e2);
@@ -903,7 +911,13 @@ impl Func {
         Ok(())
     }
 
-    pub(crate) fn set_list(&mut self, base: u32, nelems: usize, to_store: usize, lex: &mut Lexer<'_>) -> R<()> {
+    pub(crate) fn set_list(
+        &mut self,
+        base: u32,
+        nelems: usize,
+        to_store: usize,
+        lex: &mut Lexer<'_>,
+    ) -> R<()> {
         let first = (nelems - 1) / FIELDS_PER_FLUSH * FIELDS_PER_FLUSH;
         self.emit(Instr { op: Op::SetList, a: base as u8, b: to_store as u8, c: 0, d: first as u32 }, lex)?;
         self.free_reg = base as usize + 1;

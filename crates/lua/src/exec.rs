@@ -28,15 +28,33 @@ fn window(stack: &mut [Value], base: usize) -> &mut Window {
 /// Runs from the topmost frame until it returns.
 pub(crate) fn run(st: &mut State, env: &Env<'_>, host: &mut dyn Host) -> Result<(), LuaError> {
     let depth = st.frames.len();
-    if st.instrument.is_on() { execute::<true>(st, env, host, depth) } else { execute::<false>(st, env, host, depth) }
+    if st.instrument.is_on() {
+        execute::<true>(st, env, host, depth)
+    } else {
+        execute::<false>(st, env, host, depth)
+    }
 }
 
 /// Runs until the frame at `depth` (counted from 1) has returned.
-pub(crate) fn run_to(st: &mut State, env: &Env<'_>, host: &mut dyn Host, depth: usize) -> Result<(), LuaError> {
-    if st.instrument.is_on() { execute::<true>(st, env, host, depth) } else { execute::<false>(st, env, host, depth) }
+pub(crate) fn run_to(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    depth: usize,
+) -> Result<(), LuaError> {
+    if st.instrument.is_on() {
+        execute::<true>(st, env, host, depth)
+    } else {
+        execute::<false>(st, env, host, depth)
+    }
 }
 
-fn execute<const INSTR: bool>(st: &mut State, env: &Env<'_>, host: &mut dyn Host, depth: usize) -> Result<(), LuaError> {
+fn execute<const INSTR: bool>(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    depth: usize,
+) -> Result<(), LuaError> {
     if INSTR {
         crate::trace::entered(st, env, host)?;
     }
@@ -117,7 +135,11 @@ fn execute<const INSTR: bool>(st: &mut State, env: &Env<'_>, host: &mut dyn Host
         macro_rules! compare {
             ($i:expr, $x:expr, $y:expr, $f:path, |$a:ident, $b:ident| $e:expr) => {{
                 let (x, y) = ($x, $y);
-                let r = if let (Value::Num($a), Value::Num($b)) = (x, y) { $e } else { slow!($f(st, env, host, x, y)) };
+                let r = if let (Value::Num($a), Value::Num($b)) = (x, y) {
+                    $e
+                } else {
+                    slow!($f(st, env, host, x, y))
+                };
                 if r == ($i.c != 0) {
                     jump!($i);
                 }
@@ -247,10 +269,11 @@ fn execute<const INSTR: bool>(st: &mut State, env: &Env<'_>, host: &mut dyn Host
                         && let Some(j) = fast_int(n)
                     {
                         let tab = &mut st.heap.tables[id.index()];
+                        let plain = tab.meta_is_none();
                         if !tab.readonly
                             && let Some(slot) = tab.array.get_mut((j as usize).wrapping_sub(1))
                         {
-                            if !slot.is_nil() || tab.meta_is_none() {
+                            if plain || !slot.is_nil() {
                                 *slot = v;
                                 continue;
                             }
@@ -370,7 +393,9 @@ fn execute<const INSTR: bool>(st: &mut State, env: &Env<'_>, host: &mut dyn Host
                     let (x, y) = (regs[i.a as usize], regs[i.b as usize]);
                     let r = match (x, y) {
                         (Value::Num(a), Value::Num(b)) => a == b,
-                        (Value::Table(a), Value::Table(b)) if a != b => slow!(meta::equals(st, env, host, x, y)),
+                        (Value::Table(a), Value::Table(b)) if a != b => {
+                            slow!(meta::equals(st, env, host, x, y))
+                        }
                         _ => st.heap.raw_eq(x, y),
                     };
                     if r == (i.c != 0) {
@@ -385,7 +410,9 @@ fn execute<const INSTR: bool>(st: &mut State, env: &Env<'_>, host: &mut dyn Host
                 Op::Lt => compare!(i, regs[i.a as usize], regs[i.b as usize], meta::less_than, |a, b| a < b),
                 Op::LtRK => compare!(i, regs[i.a as usize], k!(i.b), meta::less_than, |a, b| a < b),
                 Op::LtKR => compare!(i, k!(i.a), regs[i.b as usize], meta::less_than, |a, b| a < b),
-                Op::Le => compare!(i, regs[i.a as usize], regs[i.b as usize], meta::less_equal, |a, b| a <= b),
+                Op::Le => {
+                    compare!(i, regs[i.a as usize], regs[i.b as usize], meta::less_equal, |a, b| a <= b)
+                }
                 Op::LeRK => compare!(i, regs[i.a as usize], k!(i.b), meta::less_equal, |a, b| a <= b),
                 Op::LeKR => compare!(i, k!(i.a), regs[i.b as usize], meta::less_equal, |a, b| a <= b),
                 Op::Test => {
@@ -483,7 +510,9 @@ fn execute<const INSTR: bool>(st: &mut State, env: &Env<'_>, host: &mut dyn Host
                 }
                 Op::ForLoop => {
                     let a = i.a as usize;
-                    if let (Value::Num(idx), Value::Num(limit), Value::Num(step)) = (regs[a], regs[a + 1], regs[a + 2]) {
+                    if let (Value::Num(idx), Value::Num(limit), Value::Num(step)) =
+                        (regs[a], regs[a + 1], regs[a + 2])
+                    {
                         let idx = idx + step;
                         if if step > 0.0 { idx <= limit } else { limit <= idx } {
                             regs[a] = Value::Num(idx);
@@ -629,7 +658,12 @@ fn tail_call(st: &mut State, fi: usize) {
 }
 
 #[cold]
-fn new_table_slow(st: &mut State, env: &Env<'_>, na: usize, nh: usize) -> Result<crate::value::TableId, LuaError> {
+fn new_table_slow(
+    st: &mut State,
+    env: &Env<'_>,
+    na: usize,
+    nh: usize,
+) -> Result<crate::value::TableId, LuaError> {
     crate::gc::collect(st, env);
     st.heap.new_table(na, nh).ok_or(LuaError::Limit(Limit::Memory))
 }

@@ -173,7 +173,10 @@ pub(crate) fn collect(st: &mut State, env: &Env<'_>) {
 
 fn mark_roots(st: &State, env: &Env<'_>, m: &mut Marks) {
     let h = &st.heap;
-    let top = st.frames.last().map_or(st.top, |f| if f.proto == NATIVE { st.top } else { st.top.max(f.top as usize) });
+    let top = st
+        .frames
+        .last()
+        .map_or(st.top, |f| if f.proto == NATIVE { st.top } else { st.top.max(f.top as usize) });
     // A frame below the running one may reach further than the one that runs above it.
     let top = st.frames.iter().rev().take(64).map(|f| f.top as usize).fold(top, usize::max);
     for v in st.stack.iter().take(top + 8) {
@@ -201,6 +204,12 @@ fn mark_roots(st: &State, env: &Env<'_>, m: &mut Marks) {
         m.value(h, *v);
     }
     m.value(h, Value::Table(st.globals));
+    for t in [h.string_meta, st.cjson.array_mt()].into_iter().flatten() {
+        m.value(h, Value::Table(t));
+    }
+    for s in &st.event_names {
+        m.value(h, Value::Str(*s));
+    }
     for t in st.inputs.into_iter().flatten() {
         m.value(h, Value::Table(t));
     }

@@ -22,6 +22,11 @@ pub trait Host {
         Tick::Continue
     }
 
+    /// Seconds of processor time, for `os.clock`. A host without a clock keeps the default.
+    fn clock(&mut self) -> f64 {
+        0.0
+    }
+
     /// An event of the instrumented mode. Never called when [`crate::RunOptions::instrument`] is off.
     fn event(&mut self, _event: crate::instrument::Event<'_>) -> Tick {
         Tick::Continue

@@ -370,15 +370,13 @@ impl<'s> Lexer<'s> {
             self.tick()?;
             match self.cur() {
                 None => {
-                    let what = if keep.is_some() { "unfinished long string" } else { "unfinished long comment" };
+                    let what =
+                        if keep.is_some() { "unfinished long string" } else { "unfinished long comment" };
                     return Err(self.fail(what, Near::Token(&Tok::Eos)));
                 }
                 Some(b'[') => {
                     if self.skip_sep() == sep as i32 {
                         self.save_next();
-                        if sep == 0 {
-                            return Err(self.fail("nesting of [[...]] is deprecated", Near::Token(&Tok::Char(b'['))));
-                        }
                     }
                 }
                 Some(b']') => {

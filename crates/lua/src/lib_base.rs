@@ -409,7 +409,10 @@ fn xpcall(c: &mut Ctx<'_>) -> R {
 // Loading
 
 fn compile(c: &mut Ctx<'_>, source: &[u8], name: &[u8]) -> R {
-    let limits = CompileLimits { max_source: c.st.heap.max_string, max_code: c.st.heap.mem.hard.saturating_sub(c.st.heap.used()) };
+    let limits = CompileLimits {
+        max_source: c.st.heap.max_string,
+        max_code: c.st.heap.mem.hard.saturating_sub(c.st.heap.used()),
+    };
     let depth = c.st.c_calls;
     let mut stepper = crate::native::Stepper::new(c.env.interrupt, c.host);
     let r = Chunk::compile_named(source, name, limits, depth, &mut |_| stepper.look());

@@ -184,7 +184,7 @@ fn randomseed(c: &mut Ctx<'_>) -> R {
 
 /// `os.clock`, the only function of its library.
 pub(crate) fn clock(c: &mut Ctx<'_>) -> R {
-    let t = (c.st.clock)();
+    let t = c.host.clock();
     c.push(Value::Num(t));
     Ok(1)
 }

@@ -30,8 +30,21 @@ pub(crate) enum Event {
 
 /// Names by number of [`Event`].
 pub(crate) const EVENT_NAMES: [&str; 15] = [
-    "__index", "__newindex", "__eq", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__len", "__lt",
-    "__le", "__concat", "__call",
+    "__index",
+    "__newindex",
+    "__eq",
+    "__add",
+    "__sub",
+    "__mul",
+    "__div",
+    "__mod",
+    "__pow",
+    "__unm",
+    "__len",
+    "__lt",
+    "__le",
+    "__concat",
+    "__call",
 ];
 
 const MAX_LOOP: usize = 100;
@@ -50,7 +63,8 @@ impl State {
         if t.absent & (1 << e as u32) != 0 {
             return Value::Nil;
         }
-        let v = t.get_short(self.event_names[e as usize], self.heap.strs.table_hash(self.event_names[e as usize]));
+        let v = t
+            .get_short(self.event_names[e as usize], self.heap.strs.table_hash(self.event_names[e as usize]));
         if v.is_nil() {
             self.heap.tables[meta.index()].absent |= 1 << e as u32;
         }
@@ -68,7 +82,13 @@ pub(crate) fn metamethod(st: &mut State, v: Value, e: Event) -> Value {
 
 /// `attempt to <op> <kind> '<name>' (a T value)`; the name is that of the register at stack slot `slot`.
 #[cold]
-pub(crate) fn type_error_at(st: &mut State, env: &Env<'_>, v: Value, slot: Option<usize>, op: &str) -> LuaError {
+pub(crate) fn type_error_at(
+    st: &mut State,
+    env: &Env<'_>,
+    v: Value,
+    slot: Option<usize>,
+    op: &str,
+) -> LuaError {
     let t = v.type_name();
     let name = slot.and_then(|s| {
         let f = st.frames.last()?;
@@ -92,7 +112,14 @@ pub(crate) fn type_error_at(st: &mut State, env: &Env<'_>, v: Value, slot: Optio
 }
 
 /// Calls a metamethod with two values for one result. `top` is free to use.
-fn call_tm2(st: &mut State, env: &Env<'_>, host: &mut dyn Host, f: Value, a: Value, b: Value) -> Result<Value, LuaError> {
+fn call_tm2(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    f: Value,
+    a: Value,
+    b: Value,
+) -> Result<Value, LuaError> {
     let top = st.top;
     if top + 40 > st.stack.len() {
         st.grow_stack(top + 40);
@@ -107,7 +134,13 @@ fn call_tm2(st: &mut State, env: &Env<'_>, host: &mut dyn Host, f: Value, a: Val
 }
 
 /// `t[k]` with metamethods.
-pub(crate) fn index(st: &mut State, env: &Env<'_>, host: &mut dyn Host, t: Value, k: Value) -> Result<Value, LuaError> {
+pub(crate) fn index(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    t: Value,
+    k: Value,
+) -> Result<Value, LuaError> {
     index_at(st, env, host, t, k, None)
 }
 
@@ -274,7 +307,13 @@ pub(crate) fn arith(
 }
 
 /// `#v`
-pub(crate) fn len(st: &mut State, env: &Env<'_>, host: &mut dyn Host, v: Value, slot: usize) -> Result<Value, LuaError> {
+pub(crate) fn len(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    v: Value,
+    slot: usize,
+) -> Result<Value, LuaError> {
     match v {
         Value::Table(t) => {
             if st.heap.tables[t.index()].lazy != Lazy::No {
@@ -307,7 +346,13 @@ fn common_tm(st: &mut State, a: Value, b: Value, e: Event) -> Value {
 }
 
 /// `a == b` with metamethods.
-pub(crate) fn equals(st: &mut State, env: &Env<'_>, host: &mut dyn Host, a: Value, b: Value) -> Result<bool, LuaError> {
+pub(crate) fn equals(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    a: Value,
+    b: Value,
+) -> Result<bool, LuaError> {
     if st.heap.raw_eq(a, b) {
         return Ok(true);
     }
@@ -353,7 +398,13 @@ fn order_tm(
 }
 
 /// `a < b` with metamethods.
-pub(crate) fn less_than(st: &mut State, env: &Env<'_>, host: &mut dyn Host, a: Value, b: Value) -> Result<bool, LuaError> {
+pub(crate) fn less_than(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    a: Value,
+    b: Value,
+) -> Result<bool, LuaError> {
     match (a, b) {
         (Value::Num(x), Value::Num(y)) => Ok(x < y),
         (Value::Str(x), Value::Str(y)) => Ok(st.heap.str(x) < st.heap.str(y)),
@@ -366,7 +417,13 @@ pub(crate) fn less_than(st: &mut State, env: &Env<'_>, host: &mut dyn Host, a: V
 }
 
 /// `a <= b` with metamethods.
-pub(crate) fn less_equal(st: &mut State, env: &Env<'_>, host: &mut dyn Host, a: Value, b: Value) -> Result<bool, LuaError> {
+pub(crate) fn less_equal(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    a: Value,
+    b: Value,
+) -> Result<bool, LuaError> {
     match (a, b) {
         (Value::Num(x), Value::Num(y)) => Ok(x <= y),
         (Value::Str(x), Value::Str(y)) => Ok(st.heap.str(x) <= st.heap.str(y)),
@@ -402,7 +459,13 @@ fn text_len(st: &State, v: Value) -> Option<usize> {
 }
 
 /// Concatenates the stack slots `from..=to`; the result is left in `from`.
-pub(crate) fn concat(st: &mut State, env: &Env<'_>, host: &mut dyn Host, from: usize, to: usize) -> Result<(), LuaError> {
+pub(crate) fn concat(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    from: usize,
+    to: usize,
+) -> Result<(), LuaError> {
     let mut last = to;
     while last > from {
         let (a, b) = (st.stack[last - 1], st.stack[last]);
@@ -440,7 +503,8 @@ fn join(st: &mut State, env: &Env<'_>, first: usize, last: usize) -> Result<StrI
         crate::gc::collect(st, env);
         st.check_len(total)?;
     }
-    let mut buf = if total > 64 << 10 { Vec::with_capacity(total) } else { st.bufs.pop().unwrap_or_default() };
+    let mut buf =
+        if total > 64 << 10 { Vec::with_capacity(total) } else { st.bufs.pop().unwrap_or_default() };
     buf.clear();
     for i in first..=last {
         append(st, st.stack[i], &mut buf);

@@ -49,8 +49,6 @@ pub(crate) struct State {
     /// Open upvalues of the running coroutine: (stack slot, upvalue), ascending
     pub(crate) open: Vec<(u32, u32)>,
     pub(crate) current: ThreadId,
-    /// Coroutines that wait for the running one, outermost first
-    pub(crate) resumers: Vec<ThreadId>,
     pub(crate) c_calls: u32,
     /// `c_calls` at which the running coroutine was resumed: a yield needs `c_calls` to be there
     pub(crate) base_c_calls: u32,
@@ -63,11 +61,17 @@ pub(crate) struct State {
     pub(crate) instrument: Instrument,
     pub(crate) steps: u64,
     pub(crate) last_line: (usize, u32),
+    pub(crate) last_pc: usize,
+    /// Bytes of the sandbox
+    pub(crate) base_bytes: usize,
+    /// `setpause`, `setstepmul`: kept, without effect
+    pub(crate) gc_params: [i32; 2],
+    /// `pcall` gives scripts the message of an error table with a field `err`, as on Redis
+    pub(crate) redis_pcall: bool,
     /// Chunk source and line of the error that ended the run
     pub(crate) raised_at: Option<(String, i64)>,
     /// Registers of the generator behind `math.random`
     pub(crate) rand: [u32; 3],
-    pub(crate) rand_init: [u32; 3],
     pub(crate) bufs: Vec<Vec<u8>>,
     pub(crate) reply: crate::host::Reply,
     /// Settings of `cjson`, reset with each run
@@ -87,7 +91,6 @@ pub(crate) struct State {
     pub(crate) overflowing: bool,
     /// Chunks that `load` compiled in this run
     pub(crate) loaded: Vec<(StrId, Vec<u8>, u32)>,
-    pub(crate) clock: fn() -> f64,
 }
 
 /// What stays the same during a run.
@@ -401,7 +404,9 @@ impl Ctx<'_> {
 
     /// An empty scratch buffer with some capacity.
     pub(crate) fn take_buf(&mut self) -> Vec<u8> {
-        self.st.bufs.pop().unwrap_or_default()
+        let mut buf = self.st.bufs.pop().unwrap_or_default();
+        buf.clear();
+        buf
     }
 
     /// Gives a scratch buffer back for later use.

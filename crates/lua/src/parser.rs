@@ -22,7 +22,12 @@ pub(crate) struct Parser<'s> {
 pub(crate) fn parse(src: &[u8], short: &str, limits: CompileLimits, depth: u32, step: Step<'_>) -> R<Proto> {
     let mut main = Func::new(0);
     main.p.is_vararg = true;
-    let mut p = Parser { lex: Lexer::new(src, short, step), funcs: vec![main], levels: depth, max_code: limits.max_code };
+    let mut p = Parser {
+        lex: Lexer::new(src, short, step),
+        funcs: vec![main],
+        levels: depth,
+        max_code: limits.max_code,
+    };
     p.lex.next()?;
     p.chunk()?;
     p.check(&Tok::Eos)?;
@@ -756,8 +761,11 @@ impl Parser<'_> {
         f.activate(3);
         self.check_next(&Tok::Do)?;
         let (f, lex) = fs!(self);
-        let prep =
-            if numeric { f.emit(Instr::ad(Op::ForPrep, base as u8, NO_JUMP as u32), lex)? as i32 } else { f.jump(lex)? };
+        let prep = if numeric {
+            f.emit(Instr::ad(Op::ForPrep, base as u8, NO_JUMP as u32), lex)? as i32
+        } else {
+            f.jump(lex)?
+        };
         f.enter_block(false);
         f.activate(nvars);
         f.reserve(nvars, lex)?;

@@ -6,7 +6,13 @@ use crate::native::{Env, State};
 use crate::thread::NATIVE;
 use crate::value::{Limit, LuaError};
 
-fn send(st: &mut State, env: &Env<'_>, host: &mut dyn Host, kind: EventKind, pc: usize) -> Result<(), LuaError> {
+fn send(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    kind: EventKind,
+    pc: usize,
+) -> Result<(), LuaError> {
     let Some(f) = st.frames.last() else { return Ok(()) };
     if f.proto == NATIVE {
         return Ok(());
@@ -36,7 +42,12 @@ pub(crate) fn leaving(st: &mut State, env: &Env<'_>, host: &mut dyn Host) -> Res
 }
 
 /// An instruction is about to run.
-pub(crate) fn instruction(st: &mut State, env: &Env<'_>, host: &mut dyn Host, pc: usize) -> Result<(), LuaError> {
+pub(crate) fn instruction(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    pc: usize,
+) -> Result<(), LuaError> {
     st.steps += 1;
     let i = st.instrument;
     if i.max_steps != 0 && st.steps > i.max_steps {
