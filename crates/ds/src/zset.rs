@@ -159,11 +159,9 @@ impl ZSet {
         if old == score {
             return Inserted::Unchanged;
         }
+        self.tree.remove(&self.slab, (old, member));
         self.slab.get_mut(id).score = score;
-        if !self.tree.rescore(&self.slab, (old, member), score) {
-            self.tree.remove(&self.slab, (old, member));
-            self.tree.insert(&self.slab, score, id);
-        }
+        self.tree.insert(&self.slab, score, id);
         Inserted::Updated(old)
     }
 

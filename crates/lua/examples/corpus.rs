@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run -p totality-lua --example corpus -- refresh              # ask the servers for every reply again
-//! cargo run -p totality-lua --example corpus -- add string < FILE    # one snippet a line, new ones are appended
+//! cargo run -p totality-lua --example corpus -- add string < FILE    # one snippet a line (⏎ for a line end), new ones are appended
 //! cargo run -p totality-lua --example corpus -- generate             # write arguments.tsv: wrong arguments everywhere
 //! ```
 //! `TOTALITY_REDIS8` names a `redis-server` of version 8 and `TOTALITY_ORACLE` one of 7.0 (else the one in `PATH`).
@@ -13,8 +13,7 @@ mod support;
 use std::collections::HashSet;
 use std::io::{Error, Read, Result};
 use support::Row;
-use totality_testkit::client::Client;
-use totality_testkit::server::Server;
+use support::redis::Redis;
 
 const HEAD: &str = "# id\tsnippet (in the wrapper of tests/support; \\n \\t \\\\ \\xHH escaped)\treply of Redis 8\tof Redis 7.0 where it differs\n\
                     # Written by examples/corpus.rs from the replies of running servers.\n";
@@ -23,8 +22,7 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let new = std::env::var("TOTALITY_REDIS8").map_err(|_| Error::other("TOTALITY_REDIS8 is not set"))?;
-    let (new, old) = (Server::start(&[&new], &[])?, Server::redis(&[])?);
-    let mut servers = Servers { new: new.client(), old: old.client() };
+    let mut servers = Servers { new: Redis::start(&new)?, old: Redis::oracle()? };
     match args.as_slice() {
         ["refresh"] => {
             for entry in std::fs::read_dir(support::corpus_dir())? {
@@ -45,7 +43,7 @@ fn main() -> Result<()> {
             let mut bodies: Vec<String> = support::parse_corpus(&had).into_iter().map(|r| r.body).collect();
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text)?;
-            bodies.extend(text.lines().filter(|l| !l.is_empty()).map(support::unescape));
+            bodies.extend(text.lines().filter(|l| !l.is_empty()).map(|l| l.replace('⏎', "\n")));
             servers.write(name, bodies)
         }
         ["generate"] => servers.write("arguments", support::generate::wrong_arguments()),
@@ -54,8 +52,8 @@ fn main() -> Result<()> {
 }
 
 struct Servers {
-    new: Client,
-    old: Client,
+    new: Redis,
+    old: Redis,
 }
 
 impl Servers {

@@ -187,9 +187,8 @@ fn shift_varargs(st: &mut State, l: &Loaded, func: usize, nargs: usize) -> Resul
         st.stack[base + i] = st.stack[func + 1 + i];
         st.stack[func + 1 + i] = Value::Nil;
     }
-    if let Some(t) = arg {
-        st.stack[base + params] = Value::Table(t);
-    }
+    // A function that uses `...` has a local `arg` too, which stays nil.
+    st.stack[base + params] = arg.map_or(Value::Nil, Value::Table);
     Ok(base)
 }
 

@@ -526,7 +526,7 @@ fn execute<const INSTR: bool>(
                     let f = regs[a];
                     // `next` and the iterator of `ipairs` need no call.
                     if let Value::Native(id) = f {
-                        if id == st.next_fn {
+                        if id == st.next_fn || id == st.global_next {
                             if let (Value::Table(t), key) = (regs[a + 1], regs[a + 2]) {
                                 let r = slow!(crate::lib_base::next_entry(st, env, t, key));
                                 match r {

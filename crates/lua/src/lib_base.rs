@@ -41,8 +41,7 @@ pub(crate) fn ipairs_next(c: &mut Ctx<'_>) -> R {
     let t = c.check_table(1)?;
     let v = c.raw_geti(t, i64::from(i));
     if v.is_nil() {
-        c.push(Value::Nil);
-        return Ok(1);
+        return Ok(0);
     }
     c.push(Value::Num(f64::from(i)));
     c.push(v);
@@ -76,16 +75,17 @@ fn collectgarbage(c: &mut Ctx<'_>) -> R {
             Value::Num(0.0)
         }
         b"step" => {
+            // Redis's collector works in small steps: one of them never ends a cycle.
             crate::gc::collect(c.st, c.env);
-            Value::Bool(true)
+            Value::Bool(false)
         }
         b"count" => Value::Num((c.st.heap.used() + c.st.base_bytes) as f64 / 1024.0),
         b"stop" | b"restart" => Value::Num(0.0),
         b"setpause" => Value::Num(f64::from(std::mem::replace(&mut c.st.gc_params[0], extra))),
         b"setstepmul" => Value::Num(f64::from(std::mem::replace(&mut c.st.gc_params[1], extra))),
         other => {
-            let msg = format!("invalid option '{}'", String::from_utf8_lossy(other));
-            return Err(c.arg_error(1, &msg));
+            let msg = [b"invalid option '", other, b"'"].concat();
+            return Err(c.arg_error_bytes(1, &msg));
         }
     };
     c.push(out);
@@ -148,7 +148,7 @@ fn setmetatable(c: &mut Ctx<'_>) -> R {
     Ok(1)
 }
 
-fn next(c: &mut Ctx<'_>) -> R {
+pub(crate) fn next(c: &mut Ctx<'_>) -> R {
     let t = c.check_table(1)?;
     let key = c.arg(2);
     match next_entry(c.st, c.env, t, key)? {
@@ -361,6 +361,12 @@ pub(crate) fn protected(
 }
 
 fn pcall(c: &mut Ctx<'_>) -> R {
+    if c.nargs() == 0 && c.st.redis_pcall {
+        // Redis's own `pcall` does not check for a function and calls what it finds on the stack.
+        c.push(Value::Bool(false));
+        c.push_str(b"attempt to call a boolean value")?;
+        return Ok(2);
+    }
     c.check_any(1)?;
     let n = c.nargs();
     let at = c.st.top;
@@ -382,10 +388,11 @@ fn pcall(c: &mut Ctx<'_>) -> R {
                 let msg = c.index(v, k)?;
                 if matches!(msg, Value::Str(_) | Value::Num(_)) {
                     c.pop();
-                    c.push(msg);
                 }
+                // What is no message stays behind the table as a third result, as there.
+                c.push(msg);
             }
-            Ok(2)
+            Ok(c.st.top - at)
         }
     }
 }
@@ -486,8 +493,11 @@ fn load(c: &mut Ctx<'_>) -> R {
             Value::Str(s) => s,
             Value::Num(n) => c.st.number_to_str(n),
             _ => {
+                let LuaError::Raised { value, .. } = c.error("reader function must return a string") else {
+                    return Ok(0);
+                };
                 c.push(Value::Nil);
-                c.push_str(b"reader function must return a string")?;
+                c.push(value);
                 return Ok(2);
             }
         };

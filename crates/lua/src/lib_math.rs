@@ -55,8 +55,9 @@ fn unary(c: &mut Ctx<'_>, f: fn(f64) -> f64) -> R {
 
 #[inline]
 fn binary(c: &mut Ctx<'_>, f: fn(f64, f64) -> f64) -> R {
-    let a = c.check_number(1)?;
+    // C evaluates arguments from the last to the first: with two wrong ones it is the second that is told.
     let b = c.check_number(2)?;
+    let a = c.check_number(1)?;
     c.push(Value::Num(f(a, b)));
     Ok(1)
 }
@@ -81,8 +82,11 @@ fn split(n: f64) -> (f64, i32) {
 }
 
 fn ldexp(c: &mut Ctx<'_>) -> R {
-    let mut n = c.check_number(1)?;
     let mut e = c.check_i32(2)?.clamp(-5000, 5000);
+    let mut n = c.check_number(1)?;
+    if !n.is_finite() {
+        e = 0;
+    }
     // In steps, so that neither factor leaves the range while the result is within it.
     while e > 1000 {
         n *= 2f64.powi(1000);

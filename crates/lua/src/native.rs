@@ -85,7 +85,9 @@ pub(crate) struct State {
     /// Prototypes below belong to loaded chunks
     pub(crate) base_protos: u32,
     /// `next`, and the iterator of `ipairs`: a generic `for` runs them without a call
+    /// What `pairs` returns: works as the global `next`, but is not the same function
     pub(crate) next_fn: NativeId,
+    pub(crate) global_next: NativeId,
     pub(crate) ipairs_fn: NativeId,
     /// An error handler runs because the stack of frames is full
     pub(crate) overflowing: bool,

@@ -153,7 +153,8 @@ impl SandboxBuilder {
         for (name, item) in &self.globals {
             add(st, g, name, item);
         }
-        st.next_fn = native_named(st, "next");
+        st.global_next = native_named(st, "next");
+        st.next_fn = st.add_native(NativeKind::Rust(crate::lib_base::next));
         let id = st.add_native(NativeKind::Rust(crate::lib_base::ipairs_next));
         st.ipairs_fn = id;
         for e in crate::meta::EVENT_NAMES {
@@ -314,6 +315,7 @@ impl State {
             gc_params: [200, 200],
             redis_pcall: false,
             next_fn: crate::value::NativeId(u32::MAX),
+            global_next: crate::value::NativeId(u32::MAX),
             ipairs_fn: crate::value::NativeId(u32::MAX),
             overflowing: false,
             loaded: Vec::new(),

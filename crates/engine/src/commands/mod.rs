@@ -34,7 +34,9 @@ table! {
         copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
         randomkey rename renamenx scan touch ttl type_ unlink
     }
-    hash { hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals }
+    hash {
+        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
+    }
     list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     server {
@@ -45,7 +47,10 @@ table! {
         append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset
         msetex msetnx psetex set setex setnx setrange strlen substr
     }
-    set { sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember srem sscan sunion sunionstore }
+    set {
+        sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
+        srem sscan sunion sunionstore
+    }
     transactions { discard exec multi unwatch watch }
 }
 

@@ -99,22 +99,14 @@ pub const FUNCTIONS: &[(&str, &[&str])] = &[
 /// Values of every type.
 const WRONG: &[&str] = &["nil", "true", "'x'", "1.5", "-1", "{}", "tostring"];
 
-/// Restores what a call of cjson's settings changes, which Redis keeps from one script to the next.
-pub const CJSON_RESET: &str = "cjson.encode_sparse_array(false,2,10) cjson.encode_max_depth(1000) cjson.decode_max_depth(1000) \
-     cjson.encode_number_precision(14) cjson.encode_keep_buffer(true) cjson.encode_invalid_numbers(false) \
-     cjson.decode_invalid_numbers(true)";
+/// Restores what a call of cjson's settings changes.
+pub const CJSON_RESET: &str = "cjson.encode_sparse_array(false,2,10) cjson.encode_max_depth(1000) \
+     cjson.decode_max_depth(1000) cjson.encode_number_precision(14) cjson.encode_keep_buffer(true) \
+     cjson.encode_invalid_numbers(false) cjson.decode_invalid_numbers(true)";
 
-/// A call whose results are returned; cjson's settings are put back behind it.
+/// A call whose results are returned.
 pub fn call(function: &str, args: &[&str]) -> String {
-    let args = args.join(",");
-    if function.starts_with("cjson.") && function.contains("code_") {
-        format!(
-            "local function R(...) {CJSON_RESET} return ... end return R(pcall({function}{}{args}))",
-            if args.is_empty() { "" } else { "," }
-        )
-    } else {
-        format!("return {function}({args})")
-    }
+    format!("return {function}({})", args.join(","))
 }
 
 /// Every function without arguments, with one too few, and with every kind of value in every place.
