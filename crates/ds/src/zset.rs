@@ -270,7 +270,7 @@ impl ZSet {
     }
 
     /// One step of a walk in no useful order; see [`Dict::scan`].
-    pub fn scan(&self, cursor: u64, count: usize, f: &mut impl FnMut(&[u8], f64)) -> u64 {
+    pub fn scan<'a>(&'a self, cursor: u64, count: usize, f: &mut impl FnMut(&'a [u8], f64)) -> u64 {
         self.ids.scan(cursor, count, &mut |i| {
             let e = self.slab.get(i.id);
             f(&e.member, e.score);

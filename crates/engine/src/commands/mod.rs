@@ -10,6 +10,9 @@ use crate::spec::{Flags, Spec};
 use std::sync::LazyLock;
 
 mod list_util;
+mod zset_combine;
+mod zset_range;
+mod zset_util;
 
 macro_rules! table {
     ($($group:ident { $($command:ident)* })*) => {
@@ -42,6 +45,11 @@ table! {
     server {
         command config dbsize debug flushall flushdb info lastsave monitor replconf role shutdown slowlog swapdb sync
         time
+    }
+    sorted_set {
+        zadd zcard zcount zdiff zdiffstore zincrby zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin
+        zrandmember zrange zrangebylex zrangebyscore zrangestore zrank zrem zremrangebylex zremrangebyrank
+        zremrangebyscore zrevrange zrevrangebylex zrevrangebyscore zrevrank zscan zscore zunion zunionstore
     }
     string {
         append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset

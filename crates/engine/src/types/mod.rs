@@ -12,4 +12,4 @@ pub use hash::{Field, FieldTtl, Hash, HashCfg, Put, Replaced, Timing};
 pub use list::{End, List};
 pub use rng::Rng;
 pub use set::{Set, SetCfg};
-pub use zset::ZSet;
+pub use zset::{Added, LexBound, LexRange, ScoreRange, ZAdd, ZSet, ZSetCfg};

@@ -1,0 +1,42 @@
+//! ZPOPMAX: takes the members with the highest scores.
+//!
+//! In RESP3 members and scores are nested only when a count is given, as in Redis.
+//!
+//! ```transcript
+//! > ZADD z 1 a 2 b 3 c
+//! (integer) 3
+//! > ZPOPMAX z
+//! 1) "c"
+//! 2) "3"
+//! # resp3
+//! 1) "c"
+//! 2) (double) 3
+//! > ZPOPMAX z 5
+//! 1) "b"
+//! 2) "2"
+//! 3) "a"
+//! 4) "1"
+//! # resp3
+//! 1) 1) "b"
+//!    2) (double) 2
+//! 2) 1) "a"
+//!    2) (double) 1
+//! > ZPOPMAX z
+//! (empty array)
+//! > ZPOPMAX z -1
+//! (error) ERR value is out of range, must be positive
+//! ```
+
+use crate::commands::zset_util;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("zpopmax", -2, Group::SortedSet, Flags::WRITE.union(Flags::FAST), run)
+    .keys(&[KeySpec::one(1, KEY_TAKE)])
+    .doc("5.0.0", "O(M log N), M the members taken", "Takes and returns the members with the highest scores.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    zset_util::pop(cx, true)
+}

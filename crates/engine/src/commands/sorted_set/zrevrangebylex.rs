@@ -1,0 +1,25 @@
+//! ZREVRANGEBYLEX: members in a range of members, from the highest down.
+//!
+//! The older form of `ZRANGE … BYLEX REV`; the upper bound comes first.
+//!
+//! ```transcript
+//! > ZADD z 0 a 0 b 0 c
+//! (integer) 3
+//! > ZREVRANGEBYLEX z + (a
+//! 1) "c"
+//! 2) "b"
+//! ```
+
+use crate::commands::zset_range::{self, By, Form};
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("zrevrangebylex", -4, Group::SortedSet, Flags::READONLY, run)
+    .keys(&[KeySpec::one(1, KEY_READ)])
+    .doc("2.8.9", "O(log N + M), M the members returned", "Returns members in a range of members, from the highest down.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    zset_range::reply(cx, Form { by: Some(By::Lex), reverse: Some(true) })
+}
