@@ -72,7 +72,10 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         return Err(NO_AUTH);
     }
     if client.multi.is_some() && flags.contains(Flags::NO_MULTI) {
-        return Err(CmdError::new("ERR Command not allowed inside a transaction"));
+        return Err(CmdError::owned(format!(
+            "ERR Command '{}' not allowed inside a transaction",
+            command.full_name
+        )));
     }
     let subscribed = client.subscribed() > 0 && client.proto == Proto::Resp2;
     if subscribed && !flags.contains(Flags::SUBSCRIBED) {
