@@ -210,7 +210,7 @@ pub fn index_range(mut start: i64, mut stop: i64, len: usize) -> Option<(usize, 
         stop = stop.saturating_add(len);
     }
     stop = stop.min(len - 1);
-    (start <= stop && start < len && stop >= 0).then_some((start as usize, stop as usize + 1))
+    (start <= stop && start < len && stop >= 0).then(|| (start as usize, stop as usize + 1))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! (integer) 0
 //! > LREM l 1 a
 //! (integer) 1
+//! # since 7.2
 //! > LREM l -9223372036854775808 a
 //! (error) ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807
 //! ```
