@@ -79,7 +79,7 @@ fn big_arguments_arrive_whole() {
         sizes.push(512 << 20);
     }
     for size in sizes {
-        let value: Vec<u8> = (0..size).map(|i| (i * 7 + i / 251) as u8).collect();
+        let value: Vec<u8> = (0..size).map(|i: usize| (i * 7 + i / 251) as u8).collect();
         let mut sent = Vec::new();
         command(&mut sent, &[&b"SET"[..], b"big", &value]);
         command(&mut sent, &[&b"GET"[..], b"big"]);
