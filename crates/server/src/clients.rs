@@ -1,6 +1,5 @@
 //! Serving clients: what a connection sends is executed, what the engine says is carried out.
 
-use smallvec::SmallVec;
 use totality_engine::state::LogLevel;
 use totality_engine::{After, ClientId, Outgoing, Ticker};
 use totality_resp::{BIG_ARG, Limits, Parsed, Parser, ProtocolError};
@@ -13,6 +12,8 @@ use crate::settings::{Class, Settings};
 
 /// Commands of one client per turn: the others must not wait longer for it.
 const COMMANDS: usize = 1024;
+/// Commands of so many arguments cost no allocation.
+const FEW_ARGS: usize = 8;
 /// Bytes of replies to one client per turn after which it gives way.
 const REPLY_BYTES: usize = 1 << 20;
 /// Most bytes that may wait in the query buffer of a client that has not authenticated.
@@ -246,9 +247,7 @@ impl Server {
                 Ok(Parsed::More(need)) => return End::More(need),
                 Ok(Parsed::Empty(n)) => turn.start += n,
                 Ok(Parsed::Command(n)) => {
-                    let argv: SmallVec<[&[u8]; 16]> = parser.args(rest).collect();
-                    let mut meanwhile = Meanwhile { _io: &mut self.io };
-                    let after = self.engine.execute(turn.client, &argv, &mut turn.out, &mut meanwhile);
+                    let after = self.execute(turn, parser, rest);
                     if after == After::Postponed {
                         return End::Postponed;
                     }
@@ -276,6 +275,21 @@ impl Server {
             }
         }
         End::Backlog
+    }
+
+    /// Executes the command that the parser completed.
+    #[inline]
+    fn execute(&mut self, turn: &mut Turn, parser: &Parser, buf: &[u8]) -> After {
+        let mut meanwhile = Meanwhile { _io: &mut self.io };
+        let args = parser.args(buf);
+        let argc = args.len();
+        if argc > FEW_ARGS {
+            let argv: Vec<&[u8]> = args.collect();
+            return self.engine.execute(turn.client, &argv, &mut turn.out, &mut meanwhile);
+        }
+        let mut argv: [&[u8]; FEW_ARGS] = [b""; FEW_ARGS];
+        argv.iter_mut().zip(args).for_each(|(slot, arg)| *slot = arg);
+        self.engine.execute(turn.client, &argv[..argc], &mut turn.out, &mut meanwhile)
     }
 
     /// May the client run commands?

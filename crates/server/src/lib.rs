@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod clients;
+mod clock;
 pub mod config_file;
 mod conn;
 mod io;

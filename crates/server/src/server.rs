@@ -4,11 +4,12 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use mio::Waker;
 use totality_engine::{Config, Engine};
 
+use crate::clock::WallClock;
 use crate::io::{Io, WAKE};
 use crate::listen::{self, Listener};
 use crate::log::Log;
@@ -95,7 +96,7 @@ impl Server {
         if io.settings.port == 0 && io.settings.unix_socket.is_empty() {
             return Err(StartError("Configured to not listen anywhere, exiting.".to_owned()));
         }
-        let mut engine = Engine::new(config, Box::new(wall_clock), random_seed()?);
+        let mut engine = Engine::new(config, Box::new(WallClock::new()), random_seed()?);
         process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
         let handle = Handle { waker: Arc::new(waker), stop: Arc::new(AtomicBool::new(false)) };
         let now = Instant::now();
@@ -256,11 +257,6 @@ impl Server {
 
 /// The version that the log names.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Microseconds since the Unix epoch.
-fn wall_clock() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as u64)
-}
 
 fn random_seed() -> Result<[u8; 16], StartError> {
     let mut seed = [0u8; 16];
