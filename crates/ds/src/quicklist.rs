@@ -99,10 +99,17 @@ impl Quicklist {
         q
     }
 
-    /// Appends a node as it is (for loading); an empty one is left out.
+    /// Appends a node as it is (for loading); an empty one is left out. A node of more elements than a listpack's
+    /// header can count, which Redis never makes, is cut into nodes of the usual size.
     pub fn push_node(&mut self, node: Node) {
-        if !node.is_empty() {
-            self.insert_node(self.nodes.len(), node);
+        match node {
+            Node::Pack(lp) if lp.len() >= u16::MAX as usize => {
+                for item in &lp {
+                    item.with_bytes(|s| self.push_back(s));
+                }
+            }
+            node if !node.is_empty() => self.insert_node(self.nodes.len(), node),
+            _ => {}
         }
     }
 
@@ -642,6 +649,21 @@ mod tests {
                 assert!(crate::listpack::validate(lp.as_bytes()));
             }
         }
+    }
+
+    #[test]
+    fn oversized_foreign_nodes_are_cut() {
+        let mut lp = Listpack::new();
+        for i in 0..70_000i64 {
+            lp.push_back_int(i);
+        }
+        let mut q = Quicklist::new(-2);
+        q.push_node(Node::Pack(lp));
+        assert_eq!(q.len(), 70_000);
+        assert!(q.nodes().len() > 10);
+        assert_eq!(q.get_index(-1), Some(Item::Int(69_999)));
+        q.push_node(Node::Pack(Listpack::new()));
+        assert_eq!(q.back(), Some(Item::Int(69_999)));
     }
 
     proptest! {

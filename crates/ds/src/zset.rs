@@ -159,9 +159,11 @@ impl ZSet {
         if old == score {
             return Inserted::Unchanged;
         }
-        self.tree.remove(&self.slab, (old, member));
         self.slab.get_mut(id).score = score;
-        self.tree.insert(&self.slab, score, id);
+        if !self.tree.rescore(&self.slab, (old, member), score) {
+            self.tree.remove(&self.slab, (old, member));
+            self.tree.insert(&self.slab, score, id);
+        }
         Inserted::Updated(old)
     }
 

@@ -446,6 +446,35 @@ impl Tree {
         self.leaves.free.push(node);
     }
 
+    /// Gives an entry another score if that leaves it between its neighbours; false if it must move, or is not there.
+    pub(crate) fn rescore(&mut self, m: &impl Members, target: (f64, &[u8]), score: f64) -> bool {
+        if self.root == NONE {
+            return false;
+        }
+        let (path, leaf) = self.descend(m, target);
+        let at = self.place(m, leaf, target);
+        let l = self.leaf(leaf);
+        if at >= l.len as usize || compare(m, l.scores[at], l.ids[at], target) != Ordering::Equal {
+            return false;
+        }
+        let id = l.ids[at];
+        let pos = TreePos { leaf, at: at as u32 };
+        let is = |other: Option<TreePos>, order| {
+            other.map(|p| self.get(p)).is_none_or(|(s, i)| compare(m, s, i, (score, target.1)) == order)
+        };
+        if !is(self.prev(pos), Ordering::Less) || !is(self.next(pos), Ordering::Greater) {
+            return false;
+        }
+        self.leaf_mut(leaf).scores[at] = score;
+        for &(parent, i) in &path.steps[..path.len] {
+            let n = self.inner_mut(parent);
+            if n.ids[i as usize] == id {
+                n.scores[i as usize] = score;
+            }
+        }
+        true
+    }
+
     /// Gives the entry another id. Both ids must have its member in `m`, or `m` must still have the old one.
     pub(crate) fn rename(&mut self, m: &impl Members, target: (f64, &[u8]), old: u32, new: u32) {
         if self.root == NONE {

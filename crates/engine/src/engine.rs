@@ -167,7 +167,9 @@ impl Engine {
             // At most a quarter of the time, and less when few keys are found.
             let slice = 250_000 / self.sv.config.hz.max(1);
             let (clock, start) = (&self.sv.clock, self.sv.stamp);
-            self.ks.expire_cycle(&mut || clock.now_us().saturating_sub(start) >= slice);
+            let mut out_of_time = || clock.now_us().saturating_sub(start) >= slice;
+            self.ks.expire_cycle(&mut out_of_time);
+            self.ks.field_cycle(&mut out_of_time);
         }
         execute::finish_unit(&mut self.ks, &mut self.sv);
         let used = self.ks.used_memory();

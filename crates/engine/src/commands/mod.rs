@@ -27,6 +27,7 @@ macro_rules! table {
 }
 
 pub(crate) mod collection;
+mod hash_ttl_util;
 mod set_algebra;
 
 table! {
@@ -37,9 +38,7 @@ table! {
         copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
         randomkey rename renamenx scan touch ttl type_ unlink
     }
-    hash {
-        hdel hexists hget hgetall hincrby hkeys hlen hmget hmset hrandfield hscan hset hsetnx hstrlen hvals
-    }
+    hash { hdel hexists hexpire hexpireat hexpiretime hget hgetall hgetdel hgetex hincrby hincrbyfloat hkeys hlen hmget hmset hpersist hpexpire hpexpireat hpexpiretime hpttl hrandfield hscan hset hsetex hsetnx hstrlen httl hvals }
     list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     server {

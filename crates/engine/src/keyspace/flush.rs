@@ -25,6 +25,7 @@ impl Keyspace {
             if !table.dict.is_empty() {
                 self.garbage_tables.push(table.dict.take());
             }
+            table.timed.clear();
             (table.expires, table.expire_cursor, table.avg_ttl, table.used) = (0, 0, (0, 0), 0);
         }
         removed

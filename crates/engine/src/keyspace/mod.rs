@@ -5,6 +5,7 @@
 
 mod access;
 mod expire;
+mod fields;
 mod flush;
 mod memory;
 mod read;
@@ -67,11 +68,20 @@ pub struct Db {
     pub(crate) avg_ttl: (u64, u64),
     /// Heap bytes of its keys and values.
     pub(crate) used: usize,
+    /// Keys of hashes that have fields with a deadline.
+    pub(crate) timed: fields::TimedHashes,
 }
 
 impl Db {
     fn new(seed: [u8; 16]) -> Self {
-        Db { dict: Dict::new(seed), expires: 0, expire_cursor: 0, avg_ttl: (0, 0), used: 0 }
+        Db {
+            dict: Dict::new(seed),
+            expires: 0,
+            expire_cursor: 0,
+            avg_ttl: (0, 0),
+            used: 0,
+            timed: fields::TimedHashes::new(seed),
+        }
     }
     /// Number of keys, those past their deadline but not yet deleted included.
     pub fn len(&self) -> usize {

@@ -1,5 +1,6 @@
 //! The mutation gate: the only way to a value that changes.
 
+use super::fields::is_timed;
 use super::{Entry, Keyspace, NO_EXPIRY};
 use crate::error::{Res, WRONG_TYPE};
 use crate::notify::{DEL, Event};
@@ -17,6 +18,8 @@ pub struct WriteGuard<'k> {
     pos: Option<Pos>,
     /// Heap bytes of the entry when it was last accounted.
     accounted: usize,
+    /// It was a hash with deadlines of fields.
+    timed: bool,
 }
 
 impl Keyspace {
@@ -26,16 +29,18 @@ impl Keyspace {
         let db = self.cur;
         let hash = self.dbs[db].dict.hash(key);
         let pos = self.locate_hashed(hash, key);
-        let mut accounted = 0;
+        let (mut accounted, mut timed) = (0, false);
         if let Some(pos) = pos {
-            accounted = self.dbs[db].dict.get(pos).heap();
+            let entry = self.dbs[db].dict.get(pos);
+            accounted = entry.heap();
+            timed = is_timed(&entry.value);
             if !self.no_touch {
                 let old = self.dbs[db].dict.get(pos).lru;
                 let lru = self.access_again(old);
                 self.dbs[db].dict.get_mut(pos).lru = lru;
             }
         }
-        WriteGuard { ks: self, db, key, hash, pos, accounted }
+        WriteGuard { ks: self, db, key, hash, pos, accounted, timed }
     }
 
     /// Deletes `key` of the unit's database; false when it was absent. Raises `del` unless told another event.
@@ -63,6 +68,9 @@ impl Keyspace {
         table.used = table.used.saturating_sub(entry.heap());
         if entry.expire != NO_EXPIRY {
             table.expires -= 1;
+        }
+        if is_timed(&entry.value) {
+            table.timed.note(key, false);
         }
         let value = std::mem::replace(&mut entry.value, Value::Int(0));
         if value.is_big() {
@@ -157,6 +165,9 @@ impl<'k> WriteGuard<'k> {
         }
         table.used = table.used.saturating_sub(self.accounted);
         self.accounted = 0;
+        if std::mem::take(&mut self.timed) {
+            table.timed.note(self.key, false);
+        }
         Some(entry.value)
     }
 
@@ -235,7 +246,12 @@ impl Drop for WriteGuard<'_> {
     fn drop(&mut self) {
         if let Some(pos) = self.pos {
             let table = &mut self.ks.dbs[self.db];
-            let after = table.dict.get(pos).heap();
+            let entry = table.dict.get(pos);
+            let after = entry.heap();
+            let timed = is_timed(&entry.value);
+            if timed != self.timed {
+                table.timed.note(self.key, timed);
+            }
             table.used = (table.used + after).saturating_sub(self.accounted);
         }
     }

@@ -211,6 +211,7 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "sync_partial_ok" = 0,
         "sync_partial_err" = 0,
         "expired_keys" = ks.stats.expired,
+        "expired_fields" = ks.stats.expired_fields,
         "expired_stale_perc" = "0.00",
         "expired_time_cap_reached_count" = 0,
         "evicted_keys" = ks.stats.evicted,
@@ -294,7 +295,9 @@ fn keyspace(ks: &Keyspace, _: &ServerState, out: &mut String) {
     out.push_str("# Keyspace\r\n");
     for (i, db) in ks.dbs().iter().enumerate() {
         if !db.is_empty() {
-            let _ = write!(out, "db{i}:keys={},expires={},avg_ttl={}\r\n", db.len(), db.expires(), db.average_ttl());
+            let (keys, expires, avg_ttl, timed) = (db.len(), db.expires(), db.average_ttl(), db.timed_hashes());
+            let _ = write!(out, "db{i}:keys={keys},expires={expires},avg_ttl={avg_ttl}");
+            let _ = write!(out, ",keys_with_volatile_items={timed}\r\n");
         }
     }
 }

@@ -1,0 +1,25 @@
+//! HPEXPIRE: gives fields of a hash a time to live in milliseconds. Conditions and answers are those of HEXPIRE.
+//!
+//! ```transcript
+//! # since 7.4
+//! > HSET h f 1
+//! (integer) 1
+//! > HPEXPIRE h 100000 FIELDS 2 f x
+//! 1) (integer) 1
+//! 2) (integer) -2
+//! ```
+
+use crate::commands::hash_ttl_util::Unit;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
+use super::hexpire::expire;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("hpexpire", -6, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
+    .keys(&[KeySpec::one(1, KEY_UPDATE)])
+    .doc("7.4.0", "O(n), n the number of fields", "Gives fields of a hash a time to live in milliseconds.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    expire(cx, Unit { millis: true, absolute: false })
+}

@@ -1,0 +1,27 @@
+//! HPEXPIRETIME: the deadline of fields in Unix milliseconds; -1 for a field without one, -2 for no such field.
+//!
+//! ```transcript
+//! # since 7.4
+//! > HSET h f 1 g 2
+//! (integer) 2
+//! > HEXPIREAT h 99999999999 FIELDS 1 f
+//! 1) (integer) 1
+//! > HPEXPIRETIME h FIELDS 3 f g x
+//! 1) (integer) 99999999999000
+//! 2) (integer) -1
+//! 3) (integer) -2
+//! ```
+
+use crate::commands::hash_ttl_util::reply_deadlines;
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("hpexpiretime", -5, Group::Hash, Flags::READONLY.union(Flags::FAST), run)
+    .keys(&[KeySpec::one(1, KEY_READ)])
+    .doc("7.4.0", "O(n), n the number of fields", "Returns the deadline of fields of a hash in Unix milliseconds.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    reply_deadlines(cx, |at, _| at)
+}
