@@ -172,7 +172,9 @@ pub fn call(
             true
         }
     };
-    let Cx { ks, sv, .. } = cx;
+    let Cx { ks, sv, reply, .. } = cx;
+    // A script that ends with an error wrote it as its reply.
+    let failed = failed || reply.errors() > 0;
     if ks.dirty != dirty
         && ks.effects.recording
         && !ks.effects.rewritten

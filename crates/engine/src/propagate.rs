@@ -31,6 +31,11 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// Switches the collecting of commands off or on (`redis.set_repl`).
+    pub fn set_muted(&mut self, muted: bool) {
+        self.muted = muted;
+    }
+
     /// Collects a command for replay in database `db`.
     pub fn command(&mut self, db: usize, argv: &[&[u8]]) {
         if self.recording && !self.muted {

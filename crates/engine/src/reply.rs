@@ -120,16 +120,21 @@ impl<'a> Reply<'a> {
 
     /// A status.
     pub fn simple(&mut self, text: &str) {
+        self.status(text.as_bytes());
+    }
+
+    /// A status given as bytes without line breaks.
+    pub fn status(&mut self, text: &[u8]) {
         match &mut self.sink {
-            Sink::Resp(out) => line(out, b'+', text.as_bytes()),
+            Sink::Resp(out) => line(out, b'+', text),
             Sink::Lua { out, .. } => {
                 out.table(0, 1);
                 out.key(b"ok");
-                out.str(text.as_bytes());
+                out.str(text);
                 out.end();
                 self.lua_done();
             }
-            Sink::Tree(tree) => tree.push(Frame::Simple(text.to_owned())),
+            Sink::Tree(tree) => tree.push(Frame::Simple(String::from_utf8_lossy(text).into_owned())),
         }
     }
 
@@ -143,9 +148,12 @@ impl<'a> Reply<'a> {
                 out.extend_from_slice(b"\r\n");
             }
             Sink::Lua { out, .. } => {
-                out.table(0, 1);
+                out.table(0, 2);
                 out.key(b"err");
                 out.str(text);
+                // The gate counted it: raising it again must not count twice.
+                out.key(b"ignore_error_stats_update");
+                out.bool(true);
                 out.end();
                 self.lua_done();
             }

@@ -41,6 +41,7 @@ table! {
     hash { hdel hexists hexpire hexpireat hexpiretime hget hgetall hgetdel hgetex hincrby hincrbyfloat hkeys hlen hmget hmset hpersist hpexpire hpexpireat hpexpiretime hpttl hrandfield hscan hset hsetex hsetnx hstrlen httl hvals }
     list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
+    scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
         command config dbsize debug flushall flushdb info lastsave monitor replconf role shutdown slowlog swapdb sync
         time

@@ -1,28 +1,85 @@
-//! Scripts and functions.
+//! Scripts and functions: the cache, the libraries, the binding of the Lua runtime to the data.
 
-/// Compiled scripts and libraries.
+mod api;
+pub mod cache;
+mod convert;
+pub mod header;
+mod host;
+mod library;
+mod run;
+
+pub use cache::{Cache, Cached, Sha};
+pub use header::ScriptFlags;
+pub use library::{Function, Libraries, Library, load as load_library};
+pub use run::{Subject, run};
+
+use totality_lua::{Interrupt, Limits, Vm};
+
+/// Compiled scripts and libraries, and the VM that runs EVAL.
 #[derive(Default)]
-pub struct Scripts {}
+pub struct Scripts {
+    /// Scripts by their SHA1.
+    pub cache: Cache,
+    /// Functions.
+    pub libraries: Libraries,
+    /// The VM of EVAL, made when the first script runs; away while it runs.
+    vm: Option<Box<Vm>>,
+    /// State of `math.random`: one generator serves all scripts, as in Redis.
+    random: Option<[u32; 3]>,
+    /// The word that interrupts a run, shared by all VMs.
+    interrupt: Interrupt,
+    /// Runs so far that are over, times two, plus one while one is on. The watchdog looks at it.
+    runs: std::sync::Arc<std::sync::atomic::AtomicU64>,
+}
 
 impl Scripts {
     /// Bytes that scripts take.
     pub fn memory(&self) -> usize {
-        0
+        self.cache.memory() + self.vm.as_ref().map_or(0, |vm| vm.base_bytes())
     }
+
     /// Number of scripts in the cache.
     pub fn len(&self) -> usize {
-        0
+        self.cache.len()
     }
-    /// True without scripts.
+
+    /// True without scripts in the cache.
     pub fn is_empty(&self) -> bool {
-        true
+        self.cache.is_empty()
     }
+
     /// Number of functions.
     pub fn functions(&self) -> usize {
-        0
+        self.libraries.function_count()
     }
+
     /// Number of libraries.
     pub fn libraries(&self) -> usize {
-        0
+        self.libraries.len()
+    }
+
+    /// SCRIPT FLUSH.
+    pub fn flush(&mut self) {
+        self.cache.flush();
+        if let Some(vm) = &mut self.vm {
+            vm.forget_chunks();
+        }
+    }
+
+    /// The word that interrupts runs: a watchdog sets `TICK` in it, SCRIPT KILL sets `STOP`.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
+    /// Odd while a run is on; changes with every run.
+    pub fn run_counter(&self) -> std::sync::Arc<std::sync::atomic::AtomicU64> {
+        self.runs.clone()
+    }
+
+    fn new_vm(&self, library: bool, max_memory: u64) -> Box<Vm> {
+        let limits = Limits { max_bytes: max_memory as usize, ..Limits::default() };
+        let mut vm = Box::new(Vm::new(&api::sandbox(library), limits));
+        vm.set_interrupt(self.interrupt.clone());
+        vm
     }
 }

@@ -1,0 +1,15 @@
+//! EVAL_RO: runs a script that may not write.
+
+use super::eval::{FLAGS, eval};
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("eval_ro", -3, Group::Scripting, FLAGS.union(Flags::READONLY), run)
+    .keys(&[KeySpec::counted(2, KEY_READ)])
+    .doc("7.0.0", "Depends on the script", "Runs a script that may not write.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    eval(cx, true)
+}

@@ -1,0 +1,15 @@
+//! EVALSHA_RO: runs a script of the cache that may not write.
+
+use super::eval::{FLAGS, evalsha};
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("evalsha_ro", -3, Group::Scripting, FLAGS.union(Flags::READONLY), run)
+    .keys(&[KeySpec::counted(2, KEY_READ)])
+    .doc("7.0.0", "Depends on the script", "Runs a script of the cache that may not write.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    evalsha(cx, true)
+}

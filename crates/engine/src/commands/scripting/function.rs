@@ -1,0 +1,124 @@
+//! FUNCTION: libraries of functions.
+//!
+//! ```transcript
+//! > FUNCTION LOAD "#!lua name=lib\nredis.register_function('f', function() return 1 end)"
+//! "lib"
+//! > FUNCTION LOAD "#!lua name=lib\nredis.register_function('f', function() return 1 end)"
+//! (error) ERR Library 'lib' already exists
+//! > FUNCTION DELETE lib
+//! OK
+//! > FUNCTION DELETE lib
+//! (error) ERR Library not found
+//! ```
+
+use super::script::flush_mode;
+use crate::cx::Cx;
+use crate::error::{CmdError, Res};
+use crate::script::load_library;
+use crate::spec::{Flags, Group, Handler, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("function", -2, Group::Scripting, Flags::empty(), crate::commands::container)
+    .doc("7.0.0", "Depends on the subcommand", "Libraries of functions.")
+    .subs(SUBS);
+
+const fn sub(name: &'static str, arity: i32, flags: Flags, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, arity, Group::Scripting, Flags::NOSCRIPT.union(flags), run).doc("7.0.0", "O(N)", summary)
+}
+
+const SUBS: &[Spec] = &[
+    sub("delete", 3, Flags::WRITE, "Deletes a library.", delete),
+    sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush),
+    sub("help", 2, Flags::LOADING.union(Flags::STALE), "Lists the subcommands.", crate::commands::help),
+    sub("list", -2, Flags::empty(), "The libraries and their functions.", list),
+    sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load),
+];
+
+fn load(cx: &mut Cx<'_>) -> Res {
+    let mut replace = false;
+    let mut i = 2;
+    while i + 1 < cx.argc() {
+        if !cx.is(i, "REPLACE") {
+            return Err(CmdError::owned([b"ERR Unknown option given: ", cx.args[i]].concat()));
+        }
+        replace = true;
+        i += 1;
+    }
+    if i >= cx.argc() {
+        return Err(CmdError::new("ERR Function code is missing"));
+    }
+    let name = load_library(cx, cx.args[i], replace)?;
+    cx.ks.dirty += 1;
+    cx.reply.bulk(&name);
+    Ok(())
+}
+
+fn delete(cx: &mut Cx<'_>) -> Res {
+    if !cx.sv.scripts.libraries.delete(cx.args[2]) {
+        return Err(CmdError::new("ERR Library not found"));
+    }
+    cx.ks.dirty += 1;
+    cx.reply.ok();
+    Ok(())
+}
+
+fn flush(cx: &mut Cx<'_>) -> Res {
+    flush_mode(cx, CmdError::new("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"))?;
+    cx.sv.scripts.libraries.flush();
+    cx.ks.dirty += 1;
+    cx.reply.ok();
+    Ok(())
+}
+
+fn list(cx: &mut Cx<'_>) -> Res {
+    let (mut with_code, mut pattern) = (false, None);
+    let mut i = 2;
+    while i < cx.argc() {
+        if !with_code && cx.is(i, "WITHCODE") {
+            with_code = true;
+        } else if pattern.is_none() && cx.is(i, "LIBRARYNAME") {
+            i += 1;
+            let name = cx.args.get(i).ok_or(CmdError::new("ERR library name argument was not given"))?;
+            pattern = Some(*name);
+        } else {
+            return Err(CmdError::owned([b"ERR Unknown argument ", cx.args[i]].concat()));
+        }
+        i += 1;
+    }
+    let shown: Vec<_> = cx
+        .sv
+        .scripts
+        .libraries
+        .iter()
+        .filter(|lib| pattern.is_none_or(|p| totality_ds::glob::matches(p, &lib.name, true)))
+        .collect();
+    let reply = &mut cx.reply;
+    reply.array(shown.len());
+    for library in shown {
+        reply.map(if with_code { 4 } else { 3 });
+        reply.bulk(b"library_name");
+        reply.bulk(&library.name);
+        reply.bulk(b"engine");
+        reply.bulk(b"LUA");
+        reply.bulk(b"functions");
+        reply.array(library.functions.len());
+        for function in &library.functions {
+            reply.map(3);
+            reply.bulk(b"name");
+            reply.bulk(&function.name);
+            reply.bulk(b"description");
+            match &function.description {
+                Some(text) => reply.bulk(text),
+                None => reply.null(),
+            }
+            reply.bulk(b"flags");
+            reply.set(function.flags.names().count());
+            function.flags.names().for_each(|flag| reply.simple(flag));
+        }
+        if with_code {
+            reply.bulk(b"library_code");
+            reply.bulk(&library.code);
+        }
+    }
+    Ok(())
+}

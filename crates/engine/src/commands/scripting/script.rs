@@ -1,0 +1,81 @@
+//! SCRIPT: the cache of scripts.
+//!
+//! ```transcript
+//! > SCRIPT LOAD "return 1"
+//! "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"
+//! > SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db x
+//! 1) (integer) 1
+//! 2) (integer) 0
+//! > SCRIPT FLUSH
+//! OK
+//! > SCRIPT FLUSH NOW
+//! (error) ERR SCRIPT FLUSH only support SYNC|ASYNC option
+//! ```
+
+use crate::cx::Cx;
+use crate::error::{CmdError, NO_SCRIPT, Res};
+use crate::script::cache::{self, hex, parse_hex};
+use crate::spec::{Flags, Group, Handler, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("script", -2, Group::Scripting, Flags::empty(), crate::commands::container)
+    .doc("2.6.0", "Depends on the subcommand", "The cache of scripts.")
+    .subs(SUBS);
+
+const fn sub(name: &'static str, arity: i32, flags: Flags, since: &'static str, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, arity, Group::Scripting, Flags::NOSCRIPT.union(flags), run).doc(since, "O(N)", summary)
+}
+
+const SUBS: &[Spec] = &[
+    sub("exists", -3, Flags::STALE, "2.6.0", "Which scripts are in the cache.", exists),
+    sub("flush", -2, Flags::STALE, "2.6.0", "Empties the cache.", flush),
+    sub("help", 2, Flags::LOADING.union(Flags::STALE), "5.0.0", "Lists the subcommands.", crate::commands::help),
+    sub("kill", 2, Flags::ALLOW_BUSY, "2.6.0", "Stops the script that runs, if it wrote nothing.", kill),
+    sub("load", 3, Flags::STALE, "2.6.0", "Puts a script into the cache.", load),
+    sub("show", 3, Flags::STALE, "8.0.0", "The text of a script.", show),
+];
+
+fn load(cx: &mut Cx<'_>) -> Res {
+    let body = cx.args[2];
+    let sha = cache::sha_of(body);
+    let max = cx.sv.config.script_cache_max_entries as usize;
+    cx.sv.scripts.cache.load(sha, body, true, max)?;
+    cx.reply.bulk(&hex(&sha));
+    Ok(())
+}
+
+fn exists(cx: &mut Cx<'_>) -> Res {
+    cx.reply.array(cx.argc() - 2);
+    for sha in &cx.args[2..] {
+        let there = parse_hex(sha).is_some_and(|sha| cx.sv.scripts.cache.contains(&sha));
+        cx.reply.int(i64::from(there));
+    }
+    Ok(())
+}
+
+/// `[SYNC|ASYNC]`, checked; both free at once here.
+pub(super) fn flush_mode(cx: &Cx<'_>, error: CmdError) -> Res {
+    match cx.argc() {
+        2 => Ok(()),
+        3 if cx.is(2, "SYNC") || cx.is(2, "ASYNC") => Ok(()),
+        _ => Err(error),
+    }
+}
+
+fn flush(cx: &mut Cx<'_>) -> Res {
+    flush_mode(cx, CmdError::new("ERR SCRIPT FLUSH only support SYNC|ASYNC option"))?;
+    cx.sv.scripts.flush();
+    cx.reply.ok();
+    Ok(())
+}
+
+fn show(cx: &mut Cx<'_>) -> Res {
+    let script = parse_hex(cx.args[2]).and_then(|sha| cx.sv.scripts.cache.get(&sha)).ok_or(NO_SCRIPT)?;
+    cx.reply.bulk(&script.body);
+    Ok(())
+}
+
+fn kill(_: &mut Cx<'_>) -> Res {
+    // While a script runs the gate does not get here.
+    Err(CmdError::new("NOTBUSY No scripts in execution right now."))
+}

@@ -1,0 +1,199 @@
+//! The script cache: bodies and compiled code by their SHA1.
+
+use super::header::{self, ScriptFlags};
+use crate::error::CmdError;
+use sha1::{Digest, Sha1};
+use std::collections::HashMap;
+use std::sync::Arc;
+use totality_lua::{Chunk, CompileLimits};
+
+/// SHA1 of a script's text.
+pub type Sha = [u8; 20];
+
+/// SHA1 of a script's text.
+pub fn sha_of(body: &[u8]) -> Sha {
+    Sha1::digest(body).into()
+}
+
+/// 40 hexadecimal digits.
+pub fn hex(sha: &Sha) -> [u8; 40] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut out = [0; 40];
+    for (i, byte) in sha.iter().enumerate() {
+        out[2 * i] = DIGITS[(byte >> 4) as usize];
+        out[2 * i + 1] = DIGITS[(byte & 15) as usize];
+    }
+    out
+}
+
+/// Reads 40 hexadecimal digits in any case.
+pub fn parse_hex(text: &[u8]) -> Option<Sha> {
+    let text: &[u8; 40] = text.try_into().ok()?;
+    let mut sha = [0; 20];
+    for (i, pair) in text.chunks(2).enumerate() {
+        let digit = |b: u8| (b as char).to_digit(16);
+        sha[i] = (digit(pair[0])? * 16 + digit(pair[1])?) as u8;
+    }
+    Some(sha)
+}
+
+/// A script in the cache.
+pub struct Cached {
+    /// Its text.
+    pub body: Box<[u8]>,
+    /// Its compiled code.
+    pub chunk: Arc<Chunk>,
+    /// Its flags.
+    pub flags: ScriptFlags,
+    /// It came by SCRIPT LOAD, so it stays until SCRIPT FLUSH.
+    pub pinned: bool,
+    /// When it was last used, by the cache's own count.
+    used: u64,
+}
+
+/// A SHA1 is as good as random already: its first bytes are the hash.
+#[derive(Default, Clone, Copy)]
+pub struct ShaHasher(u64);
+
+impl std::hash::Hasher for ShaHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        let mut first = [0; 8];
+        let n = bytes.len().min(8);
+        first[..n].copy_from_slice(&bytes[..n]);
+        self.0 ^= u64::from_le_bytes(first);
+    }
+    fn write_usize(&mut self, _: usize) {}
+}
+
+type Build = std::hash::BuildHasherDefault<ShaHasher>;
+
+/// The cache. Scripts that came by EVAL are bounded in number, least recently used first.
+#[derive(Default)]
+pub struct Cache {
+    scripts: HashMap<Sha, Cached, Build>,
+    unpinned: usize,
+    clock: u64,
+    bytes: usize,
+    /// Scripts dropped by the bound.
+    pub evicted: u64,
+}
+
+impl Cache {
+    /// Number of scripts.
+    pub fn len(&self) -> usize {
+        self.scripts.len()
+    }
+
+    /// True without scripts.
+    pub fn is_empty(&self) -> bool {
+        self.scripts.is_empty()
+    }
+
+    /// Bytes of texts and compiled code.
+    pub fn memory(&self) -> usize {
+        self.bytes + self.scripts.len() * (size_of::<Cached>() + size_of::<Sha>())
+    }
+
+    /// True when the script is there.
+    pub fn contains(&self, sha: &Sha) -> bool {
+        self.scripts.contains_key(sha)
+    }
+
+    /// The script, marked as used now.
+    #[inline]
+    pub fn get(&mut self, sha: &Sha) -> Option<&Cached> {
+        self.clock += 1;
+        let script = self.scripts.get_mut(sha)?;
+        script.used = self.clock;
+        Some(script)
+    }
+
+    /// All scripts.
+    pub fn iter(&self) -> impl Iterator<Item = (&Sha, &Cached)> {
+        self.scripts.iter()
+    }
+
+    /// Drops all scripts.
+    pub fn flush(&mut self) {
+        self.scripts = HashMap::default();
+        self.unpinned = 0;
+        self.bytes = 0;
+    }
+
+    /// Compiles a script and keeps it; one that is there stays, and is pinned when `pin` asks.
+    ///
+    /// # Errors
+    /// In Redis's words: the `#!` line is wrong, or the script does not compile.
+    pub fn load(&mut self, sha: Sha, body: &[u8], pin: bool, max_unpinned: usize) -> Result<&Cached, CmdError> {
+        if !self.scripts.contains_key(&sha) {
+            let header = header::parse(body)?;
+            let chunk = compile(&body[header.code..], "@user_script").map_err(|message| {
+                CmdError::owned([b"ERR Error compiling script (new function): ", message.as_slice()].concat())
+            })?;
+            self.make_room(if pin { usize::MAX } else { max_unpinned });
+            self.bytes += body.len() + chunk.size();
+            self.unpinned += 1;
+            let cached = Cached { body: body.into(), chunk, flags: header.flags, pinned: false, used: 0 };
+            self.scripts.insert(sha, cached);
+        }
+        self.clock += 1;
+        let clock = self.clock;
+        let script = self.scripts.get_mut(&sha).ok_or(crate::error::NO_SCRIPT)?;
+        script.used = clock;
+        if pin && !script.pinned {
+            script.pinned = true;
+            self.unpinned -= 1;
+        }
+        Ok(script)
+    }
+
+    /// Drops the least recently used scripts that nobody pinned until one more fits.
+    fn make_room(&mut self, max: usize) {
+        while self.unpinned >= max.max(1) {
+            let oldest = self.scripts.iter().filter(|(_, s)| !s.pinned).min_by_key(|(_, s)| s.used).map(|(sha, _)| *sha);
+            let Some(sha) = oldest else { return };
+            if let Some(script) = self.scripts.remove(&sha) {
+                self.bytes = self.bytes.saturating_sub(script.body.len() + script.chunk.size());
+                self.unpinned -= 1;
+                self.evicted += 1;
+            }
+        }
+    }
+}
+
+/// Compiles a chunk; the error is Lua's message.
+pub fn compile(code: &[u8], name: &str) -> Result<Arc<Chunk>, Vec<u8>> {
+    Chunk::compile(code, name, CompileLimits::default()).map_err(|error| error.message().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_by_eval_are_bounded_and_loaded_ones_stay() {
+        let mut cache = Cache::default();
+        let body = |i: usize| format!("return {i}").into_bytes();
+        cache.load(sha_of(&body(0)), &body(0), false, 3).unwrap();
+        cache.load(sha_of(&body(0)), &body(0), true, 3).unwrap();
+        for i in 1..10 {
+            cache.load(sha_of(&body(i)), &body(i), false, 3).unwrap();
+        }
+        assert_eq!(cache.len(), 4);
+        assert!(cache.contains(&sha_of(&body(0))));
+        assert!(cache.contains(&sha_of(&body(9))));
+        assert!(!cache.contains(&sha_of(&body(1))));
+        assert_eq!(cache.evicted, 6);
+    }
+
+    #[test]
+    fn hex_digits() {
+        let sha = sha_of(b"return 1");
+        assert_eq!(&hex(&sha), b"e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+        assert_eq!(parse_hex(&hex(&sha)), Some(sha));
+        assert_eq!(parse_hex(b"zz"), None);
+    }
+}

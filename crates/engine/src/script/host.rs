@@ -1,0 +1,242 @@
+//! The script's outside: `redis.call` and the rest of the `redis` table.
+
+use super::api;
+use super::header::ScriptFlags;
+use crate::client::ClientId;
+use crate::commands::{self, Command};
+use crate::config::UndeclaredKeys;
+use crate::cx::Origin;
+use crate::engine::Ticker;
+use crate::execute::{self, Call};
+use crate::keyspace::Keyspace;
+use crate::reply::{Proto, Reply};
+use crate::spec::Flags;
+use crate::state::{LogLevel, ServerState};
+use smallvec::SmallVec;
+use totality_lua::host::Reply as LuaReply;
+use totality_lua::{Args, Flow, FuncRef, Host, HostFn, Tick, ValueRef};
+
+/// What holds for one run.
+pub struct Run<'a> {
+    /// Flags of the script or function.
+    pub flags: ScriptFlags,
+    /// It may not write: `*_RO`, or the flag `no-writes`.
+    pub read_only: bool,
+    /// Memory was over `maxmemory` when it began.
+    pub oom: bool,
+    /// The keys that the caller declared.
+    pub declared: &'a [&'a [u8]],
+    /// SHA1 of the script, or name of the function, for messages.
+    pub name: &'a str,
+    /// A library is loading: it may register functions, and call nothing.
+    pub loading: bool,
+    /// A write command was called.
+    pub wrote: bool,
+    /// Protocol that replies of `redis.call` are shaped by.
+    pub proto: Proto,
+    /// Functions that the library registered.
+    pub registered: Vec<Registered>,
+}
+
+/// A function that a library registered.
+#[derive(Debug, Clone)]
+pub struct Registered {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// What to call.
+    pub callback: FuncRef,
+    /// What it is for.
+    pub description: Option<Vec<u8>>,
+    /// Its flags.
+    pub flags: ScriptFlags,
+}
+
+/// The host of one run.
+pub struct ScriptHost<'a> {
+    pub(super) ks: &'a mut Keyspace,
+    pub(super) sv: &'a mut ServerState,
+    pub(super) ticker: &'a mut dyn Ticker,
+    pub(super) client: ClientId,
+    pub(super) run: Run<'a>,
+}
+
+impl Host for ScriptHost<'_> {
+    #[inline]
+    fn call(&mut self, id: HostFn, args: Args<'_>, reply: &mut LuaReply) -> Flow {
+        match id {
+            api::CALL => self.command(args, reply, true),
+            api::PCALL => self.command(args, reply, false),
+            _ => api::call(self, id, args, reply),
+        }
+    }
+
+    fn tick(&mut self) -> Tick {
+        if self.ticker.tick() { Tick::Continue } else { Tick::Stop }
+    }
+}
+
+impl ScriptHost<'_> {
+    /// `redis.call` and `redis.pcall`.
+    fn command(&mut self, args: Args<'_>, reply: &mut LuaReply, raise: bool) -> Flow {
+        let mut scratch = Scratch::new();
+        let argv = match arguments(args, &mut scratch) {
+            Ok(argv) => argv,
+            Err(text) => return fail(reply, text, raise),
+        };
+        match self.admit(&argv, args) {
+            Ok(command) => {
+                let call = Call { id: self.client, argv: &argv, command, origin: Origin::Script };
+                let sink = Reply::lua(reply, self.run.proto);
+                let fine = execute::call(self.ks, self.sv, call, sink, self.ticker);
+                if !fine && raise { Flow::Raise } else { Flow::Return }
+            }
+            Err(Refused { command, text }) => {
+                self.refuse(command, &text, reply);
+                if raise { Flow::Raise } else { Flow::Return }
+            }
+        }
+    }
+
+    /// Finds the command and judges whether the script may call it.
+    #[inline]
+    fn admit(&mut self, argv: &[&[u8]], args: Args<'_>) -> Result<&'static Command, Refused> {
+        let command = match args.site_cache() {
+            Some(site) => match site.load(std::sync::atomic::Ordering::Relaxed) {
+                0 => {
+                    let command = commands::lookup(argv[0]);
+                    let number = command.map_or(0, |command| u32::from(command.id) + 1);
+                    site.store(number, std::sync::atomic::Ordering::Relaxed);
+                    command
+                }
+                number => commands::all().get(number as usize - 1),
+            },
+            None => commands::lookup(argv[0]),
+        };
+        let refused = |command, text: &str| Err(Refused { command, text: text.to_owned() });
+        let Some(mut command) = command else {
+            return refused(None, "ERR Unknown Redis command called from script");
+        };
+        if !command.spec.subs.is_empty() && argv.len() > 1 {
+            match commands::resolve_any_arity(argv) {
+                Ok(sub) => command = sub,
+                Err(_) => return refused(None, "ERR Unknown Redis command called from script"),
+            }
+        }
+        if !command.spec.accepts(argv.len()) {
+            return refused(Some(command), "ERR Wrong number of args calling Redis command from script");
+        }
+        let flags = command.spec.flags;
+        if flags.contains(Flags::NOSCRIPT) && self.sv.deny_in_scripts {
+            return refused(Some(command), "ERR This Redis command is not allowed from script");
+        }
+        let writes = flags.contains(Flags::WRITE);
+        if self.run.read_only && (writes || flags.contains(Flags::MAY_REPLICATE)) {
+            return refused(Some(command), "ERR Write commands are not allowed from read-only scripts.");
+        }
+        let may_grow = self.run.flags.contains(ScriptFlags::ALLOW_OOM);
+        if self.run.oom && !self.run.wrote && !may_grow && flags.contains(Flags::DENYOOM) {
+            return refused(Some(command), "OOM command not allowed when used memory > 'maxmemory'.");
+        }
+        if self.sv.config.script_undeclared_keys != 0 {
+            self.check_declared(command, argv, args)?;
+        }
+        self.run.wrote |= writes;
+        Ok(command)
+    }
+
+    /// What `script-undeclared-keys` says of a key that the caller did not declare.
+    #[cold]
+    fn check_declared(&mut self, command: &'static Command, argv: &[&[u8]], args: Args<'_>) -> Result<(), Refused> {
+        let Ok(keys) = crate::keys::find(command.spec, argv) else { return Ok(()) };
+        let undeclared = keys.iter().map(|(at, _)| argv[*at]).find(|key| !self.run.declared.contains(key));
+        let Some(key) = undeclared else { return Ok(()) };
+        self.sv.stats.undeclared_keys += 1;
+        let (chunk, line) = args.position().unwrap_or(("?", 0));
+        let text = format!(
+            "Script {} accessed undeclared key '{}' by '{}' at {chunk}:{line}",
+            self.run.name,
+            String::from_utf8_lossy(key),
+            command.full_name
+        );
+        if self.sv.config.undeclared_keys() == UndeclaredKeys::Deny {
+            return Err(Refused { command: Some(command), text: format!("ERR {text}") });
+        }
+        self.sv.log(LogLevel::Warning, text);
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&mut self, command: Option<&Command>, text: &str, reply: &mut LuaReply) {
+        self.sv.stats.count_error(text.split(' ').next().unwrap_or("").as_bytes());
+        if let Some(command) = command {
+            self.sv.stats.commands[command.id as usize].rejected += 1;
+        }
+        Reply::lua(reply, self.run.proto).error(text.as_bytes());
+    }
+}
+
+/// A call that the gate does not let through.
+struct Refused {
+    command: Option<&'static Command>,
+    text: String,
+}
+
+/// Writes `{err = text}` as the value to return or raise.
+pub(super) fn fail(reply: &mut LuaReply, text: &str, raise: bool) -> Flow {
+    reply.table(0, 1);
+    reply.key(b"err");
+    reply.str(text.as_bytes());
+    reply.end();
+    if raise { Flow::Raise } else { Flow::Return }
+}
+
+/// Room for the digits of number arguments.
+pub(super) type Scratch = SmallVec<[u8; 64]>;
+
+/// The arguments of a call as bytes: strings as they are, numbers as Redis prints them.
+///
+/// # Errors
+/// When there are none, or one is neither a string nor a number.
+#[inline]
+pub(super) fn arguments<'a>(args: Args<'a>, scratch: &'a mut Scratch) -> Result<SmallVec<[&'a [u8]; 8]>, &'static str> {
+    if args.is_empty() {
+        return Err("ERR Please specify at least one argument for this redis lib call");
+    }
+    let mut numbers: SmallVec<[(u32, u32); 4]> = SmallVec::new();
+    for i in 0..args.len() {
+        match args.get(i) {
+            Some(ValueRef::Str(_)) => {}
+            Some(ValueRef::Number(n)) => {
+                let start = scratch.len() as u32;
+                digits(n, scratch);
+                numbers.push((start, scratch.len() as u32));
+            }
+            _ => return Err("ERR Lua redis lib command arguments must be strings or integers"),
+        }
+    }
+    let scratch: &'a [u8] = scratch;
+    let mut next = numbers.iter();
+    let mut argv = SmallVec::with_capacity(args.len());
+    for i in 0..args.len() {
+        match args.get(i) {
+            Some(ValueRef::Str(s)) => argv.push(s),
+            _ => {
+                let (start, end) = next.next().copied().unwrap_or((0, 0));
+                argv.push(&scratch[start as usize..end as usize]);
+            }
+        }
+    }
+    Ok(argv)
+}
+
+/// A number as an argument: an integer where it is one, else the shortest digits.
+fn digits(n: f64, out: &mut Scratch) {
+    let whole = n as i64;
+    if whole as f64 == n && whole != i64::MAX {
+        out.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
+    } else {
+        let mut text = SmallVec::new();
+        crate::util::format_double(n, &mut text);
+        out.extend_from_slice(&text);
+    }
+}

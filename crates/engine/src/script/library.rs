@@ -1,0 +1,167 @@
+//! Functions: libraries of named functions, each with a VM of its own that lives as long as the library.
+
+use super::header::{self, ScriptFlags};
+use super::host::{Run, ScriptHost};
+use super::{cache, run};
+use crate::cx::Cx;
+use crate::error::{CmdError, Res};
+use crate::reply::Proto;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use totality_lua::{FuncRef, RunError, RunOptions, Vm};
+
+/// A function of a library.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// Its name, unique among all libraries.
+    pub name: Vec<u8>,
+    /// What it is for.
+    pub description: Option<Vec<u8>>,
+    /// Its flags.
+    pub flags: ScriptFlags,
+    callback: FuncRef,
+}
+
+/// A library.
+pub struct Library {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its code, the `#!` line included.
+    pub code: Box<[u8]>,
+    /// Its functions.
+    pub functions: Vec<Function>,
+    /// Away while one of its functions runs.
+    vm: Option<Box<Vm>>,
+}
+
+/// All libraries.
+#[derive(Default)]
+pub struct Libraries {
+    by_name: BTreeMap<Vec<u8>, Library>,
+    functions: HashMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Libraries {
+    /// Number of libraries.
+    pub fn len(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// True without libraries.
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+
+    /// Number of functions.
+    pub fn function_count(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// All libraries, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Library> {
+        self.by_name.values()
+    }
+
+    /// The function of this name.
+    pub fn function(&self, name: &[u8]) -> Option<&Function> {
+        self.by_name.get(self.functions.get(name)?)?.functions.iter().find(|f| f.name == name)
+    }
+
+    pub(super) fn callback(&self, name: &[u8]) -> Option<FuncRef> {
+        self.function(name).map(|f| f.callback)
+    }
+
+    pub(super) fn take_vm(&mut self, function: &[u8]) -> Option<Box<Vm>> {
+        self.by_name.get_mut(self.functions.get(function)?)?.vm.take()
+    }
+
+    pub(super) fn give_back(&mut self, function: &[u8], vm: Box<Vm>) {
+        if let Some(library) = self.functions.get(function).and_then(|name| self.by_name.get_mut(name)) {
+            library.vm = Some(vm);
+        }
+    }
+
+    /// FUNCTION DELETE; false when there is no such library.
+    pub fn delete(&mut self, name: &[u8]) -> bool {
+        let Some(library) = self.by_name.remove(name) else { return false };
+        for function in &library.functions {
+            self.functions.remove(&function.name);
+        }
+        true
+    }
+
+    /// FUNCTION FLUSH.
+    pub fn flush(&mut self) {
+        *self = Libraries::default();
+    }
+
+    fn insert(&mut self, library: Library) {
+        self.delete(&library.name);
+        for function in &library.functions {
+            self.functions.insert(function.name.clone(), library.name.clone());
+        }
+        self.by_name.insert(library.name.clone(), library);
+    }
+}
+
+/// FUNCTION LOAD: runs the library's code, which registers its functions. Answers the library's name.
+///
+/// # Errors
+/// In Redis's words: what is wrong with the code, or which names exist already. Nothing is changed then.
+pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
+    let (name, start) = header::parse_library(code)?;
+    if !replace && cx.sv.scripts.libraries.by_name.contains_key(&name) {
+        return Err(CmdError::owned([b"ERR Library '", name.as_slice(), b"' already exists"].concat()));
+    }
+    let chunk = cache::compile(&code[start..], "@user_function").map_err(|message| {
+        CmdError::owned([b"ERR Error compiling function: ", message.as_slice()].concat())
+    })?;
+    let mut vm = cx.sv.scripts.new_vm(true, cx.sv.config.script_max_memory);
+    let run = Run {
+        flags: ScriptFlags::NO_WRITES,
+        read_only: true,
+        oom: false,
+        declared: &[],
+        name: "",
+        loading: true,
+        wrote: false,
+        proto: Proto::Resp2,
+        registered: Vec::new(),
+    };
+    let runs = cx.sv.scripts.run_counter();
+    runs.fetch_add(1, Ordering::Release);
+    let mut host = ScriptHost { ks: cx.ks, sv: cx.sv, ticker: cx.ticker, client: cx.client, run };
+    let ended = vm.load(&chunk, RunOptions::default(), &mut host);
+    let registered = std::mem::take(&mut host.run.registered);
+    runs.fetch_add(1, Ordering::Release);
+    if let Err(error) = ended {
+        let text = match error {
+            RunError::Raised => run::message(vm.error()).0,
+            RunError::Stopped => b"ERR FUNCTION LOAD timeout".to_vec(),
+            RunError::Limit(limit) => limit.text().as_bytes().to_vec(),
+        };
+        return Err(CmdError::owned([b"ERR Error registering functions: ", text.as_slice()].concat()));
+    }
+    if registered.is_empty() {
+        return Err(CmdError::new("ERR No functions registered"));
+    }
+    let libraries = &cx.sv.scripts.libraries;
+    for function in &registered {
+        if libraries.functions.get(&function.name).is_some_and(|owner| *owner != name) {
+            let text = [b"ERR Function ", function.name.as_slice(), b" already exists"].concat();
+            return Err(CmdError::owned(text));
+        }
+    }
+    let mut functions = Vec::with_capacity(registered.len());
+    for function in registered {
+        vm.pin(function.callback);
+        functions.push(Function {
+            name: function.name,
+            description: function.description,
+            flags: function.flags,
+            callback: function.callback,
+        });
+    }
+    cx.sv.scripts.libraries.insert(Library { name: name.clone(), code: code.into(), functions, vm: Some(vm) });
+    Ok(name)
+}

@@ -1,0 +1,192 @@
+//! One run of a script or function: what it may do, the run itself, its reply.
+
+use super::header::ScriptFlags;
+use super::host::{Run, ScriptHost};
+use super::{cache, convert};
+use crate::cx::Cx;
+use crate::error::{CmdError, Res};
+use crate::execute;
+use crate::reply::Proto;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use totality_lua::{Chunk, Inputs, RunError, RunOptions, ValueRef, Vm};
+
+/// What is run.
+pub enum Subject {
+    /// A script of the cache.
+    Script {
+        /// Its SHA1, for messages.
+        sha: cache::Sha,
+        /// Its code.
+        chunk: Arc<Chunk>,
+    },
+    /// A function of a library.
+    Function {
+        /// The function's name.
+        name: Vec<u8>,
+    },
+}
+
+/// Runs a script or function and writes its result. `read_only` is what the `*_RO` commands ask for.
+pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: bool, numkeys: usize) -> Res {
+    let oom = permit(cx, flags, read_only)?;
+    let (keys, argv) = cx.args[3..].split_at(numkeys);
+    let inputs = Inputs { keys, argv };
+    let mut name = [0u8; 40];
+    let name: &str = match &subject {
+        Subject::Script { sha, .. } => {
+            name = cache::hex(sha);
+            std::str::from_utf8(&name).unwrap_or("")
+        }
+        Subject::Function { name } => std::str::from_utf8(name).unwrap_or("?"),
+    };
+    let Some(mut vm) = take_vm(cx, &subject) else {
+        return Err(CmdError::new("ERR A script cannot run another script"));
+    };
+    vm.set_max_bytes(cx.sv.config.script_max_memory as usize);
+    if let Some(state) = cx.sv.scripts.random {
+        vm.set_random_state(state);
+    }
+    let run = Run {
+        flags: if flags.contains(ScriptFlags::COMPAT) { ScriptFlags::COMPAT } else { flags },
+        read_only: read_only || flags.contains(ScriptFlags::NO_WRITES),
+        oom,
+        declared: keys,
+        name,
+        loading: false,
+        wrote: false,
+        proto: Proto::Resp2,
+        registered: Vec::new(),
+    };
+    let runs = cx.sv.scripts.runs.clone();
+    cx.sv.depth += 1;
+    runs.fetch_add(1, Ordering::Release);
+    let db = cx.ks.cur;
+    let mut host = ScriptHost { ks: cx.ks, sv: cx.sv, ticker: cx.ticker, client: cx.client, run };
+    let ended = match &subject {
+        Subject::Script { chunk, .. } => vm.run(chunk, inputs, RunOptions::default(), &mut host),
+        Subject::Function { name } => match host.sv.scripts.libraries.callback(name) {
+            Some(callback) => vm.call(callback, inputs, RunOptions::default(), &mut host),
+            None => Err(RunError::Stopped),
+        },
+    };
+    let resp3 = host.run.proto == Proto::Resp3;
+    runs.fetch_add(1, Ordering::Release);
+    cx.sv.depth -= 1;
+    cx.ks.cur = db;
+    cx.ks.effects.set_muted(false);
+    cx.sv.scripts.random = Some(vm.random_state());
+    match ended {
+        Ok(()) => convert::write(vm.result(0), resp3, &mut cx.reply, &mut cx.sv.stats),
+        Err(error) => report(cx, &vm, error, name),
+    }
+    vm.reset();
+    give_back(cx, &subject, vm);
+    Ok(())
+}
+
+/// What Redis judges before a script runs. Answers whether memory is over `maxmemory`.
+fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool) -> Res<bool> {
+    let oom = execute::over_memory(cx.ks, cx.sv);
+    if flags.contains(ScriptFlags::COMPAT) {
+        return Ok(oom);
+    }
+    if flags.contains(ScriptFlags::NO_CLUSTER) && cx.sv.config.cluster_enabled {
+        return Err(CmdError::new("ERR Can not run script on cluster, 'no-cluster' flag is set."));
+    }
+    if read_only && !flags.contains(ScriptFlags::NO_WRITES) {
+        return Err(CmdError::new("ERR Can not execute a script with write flag using *_ro command."));
+    }
+    if oom && !flags.intersects(ScriptFlags::ALLOW_OOM | ScriptFlags::NO_WRITES) {
+        return Err(CmdError::new(
+            "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+        ));
+    }
+    Ok(oom)
+}
+
+fn take_vm(cx: &mut Cx<'_>, subject: &Subject) -> Option<Box<Vm>> {
+    match subject {
+        Subject::Function { name } => cx.sv.scripts.libraries.take_vm(name),
+        Subject::Script { .. } => {
+            if let Some(vm) = cx.sv.scripts.vm.take() {
+                return Some(vm);
+            }
+            // While the VM is away a script is running, and scripts do not nest.
+            let idle = cx.sv.scripts.runs.load(Ordering::Acquire).is_multiple_of(2);
+            idle.then(|| cx.sv.scripts.new_vm(false, cx.sv.config.script_max_memory))
+        }
+    }
+}
+
+fn give_back(cx: &mut Cx<'_>, subject: &Subject, vm: Box<Vm>) {
+    match subject {
+        Subject::Function { name } => cx.sv.scripts.libraries.give_back(name, vm),
+        Subject::Script { .. } => cx.sv.scripts.vm = Some(vm),
+    }
+}
+
+/// Writes the error that ended a run, with the place where it was raised, in Redis's form.
+#[cold]
+fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: &str) {
+    let mut counted = false;
+    let mut text = match error {
+        RunError::Raised => {
+            let (text, ignore) = message(vm.error());
+            counted = ignore;
+            text
+        }
+        RunError::Stopped => b"ERR Script killed by user with SCRIPT KILL...".to_vec(),
+        RunError::Limit(limit) => [b"ERR ", limit.text().as_bytes()].concat(),
+    };
+    if let Some((source, line)) = place(vm) {
+        text.extend_from_slice(format!(" script: {name}, on {source}:{line}.").as_bytes());
+    }
+    if !counted {
+        let code = text.split(|b| *b == b' ').next().unwrap_or(b"").to_vec();
+        cx.sv.stats.count_error(&code);
+    }
+    cx.reply.error(&text);
+}
+
+/// The text of an error value, and whether the statistics have it already.
+pub(super) fn message(value: ValueRef<'_>) -> (Vec<u8>, bool) {
+    match value {
+        ValueRef::Table(table) => {
+            let ignore = matches!(table.field(b"ignore_error_stats_update"), ValueRef::Bool(true));
+            let text = string_of(table.field(b"err")).unwrap_or_else(|| b"ERR unknown error".to_vec());
+            (text, ignore)
+        }
+        other => {
+            let text = string_of(other).unwrap_or_else(|| match other {
+                ValueRef::Bool(true) => b"true".to_vec(),
+                ValueRef::Bool(false) => b"false".to_vec(),
+                _ => other.type_name().as_bytes().to_vec(),
+            });
+            ([b"ERR ", text.as_slice()].concat(), false)
+        }
+    }
+}
+
+fn string_of(value: ValueRef<'_>) -> Option<Vec<u8>> {
+    match value {
+        ValueRef::Str(s) => Some(s.to_vec()),
+        ValueRef::Number(n) => {
+            let mut text = Vec::new();
+            totality_lua::numfmt::number_to_string(n, &mut text);
+            Some(text)
+        }
+        _ => None,
+    }
+}
+
+/// Where the error was raised: what the runtime knows, else what the error table says itself.
+fn place(vm: &Vm) -> Option<(String, String)> {
+    if let Some((source, line)) = vm.raised_at() {
+        return Some((source.to_owned(), line.to_string()));
+    }
+    let ValueRef::Table(table) = vm.error() else { return None };
+    let source = string_of(table.field(b"source"))?;
+    let line = string_of(table.field(b"line"))?;
+    Some((String::from_utf8_lossy(&source).into_owned(), String::from_utf8_lossy(&line).into_owned()))
+}
