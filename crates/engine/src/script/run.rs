@@ -32,11 +32,11 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
     let oom = permit(cx, flags, read_only)?;
     let (keys, argv) = cx.args[3..].split_at(numkeys);
     let inputs = Inputs { keys, argv };
-    let mut name = [0u8; 40];
+    let hex;
     let name: &str = match &subject {
         Subject::Script { sha, .. } => {
-            name = cache::hex(sha);
-            std::str::from_utf8(&name).unwrap_or("")
+            hex = cache::hex(sha);
+            std::str::from_utf8(&hex).unwrap_or("")
         }
         Subject::Function { name } => std::str::from_utf8(name).unwrap_or("?"),
     };
