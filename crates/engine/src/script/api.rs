@@ -299,11 +299,15 @@ fn named(args: Args<'_>) -> Result<Registered, &'static str> {
         match key.to_ascii_lowercase().as_slice() {
             b"function_name" => {
                 let text = text_of(Some(value));
-                name = Some(text.ok_or("function_name argument given to redis.register_function must be a string")?);
+                name = Some(
+                    text.ok_or("function_name argument given to redis.register_function must be a string")?,
+                );
             }
             b"description" => {
                 let text = text_of(Some(value));
-                description = Some(text.ok_or("description argument given to redis.register_function must be a string")?);
+                description = Some(
+                    text.ok_or("description argument given to redis.register_function must be a string")?,
+                );
             }
             b"callback" => match value {
                 ValueRef::Function(f) => callback = Some(f),
@@ -311,7 +315,9 @@ fn named(args: Args<'_>) -> Result<Registered, &'static str> {
             },
             b"flags" => {
                 let ValueRef::Table(list) = value else {
-                    return Err("flags argument to redis.register_function must be a table representing function flags");
+                    return Err(
+                        "flags argument to redis.register_function must be a table representing function flags",
+                    );
                 };
                 for i in 1.. {
                     match list.index(i) {

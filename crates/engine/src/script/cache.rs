@@ -127,7 +127,13 @@ impl Cache {
     ///
     /// # Errors
     /// In Redis's words: the `#!` line is wrong, or the script does not compile.
-    pub fn load(&mut self, sha: Sha, body: &[u8], pin: bool, max_unpinned: usize) -> Result<&Cached, CmdError> {
+    pub fn load(
+        &mut self,
+        sha: Sha,
+        body: &[u8],
+        pin: bool,
+        max_unpinned: usize,
+    ) -> Result<&Cached, CmdError> {
         if !self.scripts.contains_key(&sha) {
             let header = header::parse(body)?;
             let chunk = compile(&body[header.code..], "@user_script").map_err(|message| {
@@ -153,7 +159,12 @@ impl Cache {
     /// Drops the least recently used scripts that nobody pinned until one more fits.
     fn make_room(&mut self, max: usize) {
         while self.unpinned >= max.max(1) {
-            let oldest = self.scripts.iter().filter(|(_, s)| !s.pinned).min_by_key(|(_, s)| s.used).map(|(sha, _)| *sha);
+            let oldest = self
+                .scripts
+                .iter()
+                .filter(|(_, s)| !s.pinned)
+                .min_by_key(|(_, s)| s.used)
+                .map(|(sha, _)| *sha);
             let Some(sha) = oldest else { return };
             if let Some(script) = self.scripts.remove(&sha) {
                 self.bytes = self.bytes.saturating_sub(script.body.len() + script.chunk.size());

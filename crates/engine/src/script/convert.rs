@@ -95,12 +95,14 @@ fn begin<'a>(table: TableRef<'a>, reply: &mut Reply<'_>, stats: &mut Stats) -> O
         return None;
     }
     if let ValueRef::Str(digits) = table.field(b"big_number") {
-        let digits: Vec<u8> = digits.iter().map(|b| if matches!(b, b'\r' | b'\n') { b' ' } else { *b }).collect();
+        let digits: Vec<u8> =
+            digits.iter().map(|b| if matches!(b, b'\r' | b'\n') { b' ' } else { *b }).collect();
         reply.big_number(&digits);
         return None;
     }
     if let ValueRef::Table(verbatim) = table.field(b"verbatim_string")
-        && let (ValueRef::Str(format), ValueRef::Str(text)) = (verbatim.field(b"format"), verbatim.field(b"string"))
+        && let (ValueRef::Str(format), ValueRef::Str(text)) =
+            (verbatim.field(b"format"), verbatim.field(b"string"))
     {
         let mut word = String::from_utf8_lossy(format).into_owned();
         word.truncate(word.char_indices().nth(3).map_or(word.len(), |(at, _)| at));

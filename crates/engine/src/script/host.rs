@@ -146,7 +146,12 @@ impl ScriptHost<'_> {
 
     /// What `script-undeclared-keys` says of a key that the caller did not declare.
     #[cold]
-    fn check_declared(&mut self, command: &'static Command, argv: &[&[u8]], args: Args<'_>) -> Result<(), Refused> {
+    fn check_declared(
+        &mut self,
+        command: &'static Command,
+        argv: &[&[u8]],
+        args: Args<'_>,
+    ) -> Result<(), Refused> {
         let Ok(keys) = crate::keys::find(command.spec, argv) else { return Ok(()) };
         let undeclared = keys.iter().map(|(at, _)| argv[*at]).find(|key| !self.run.declared.contains(key));
         let Some(key) = undeclared else { return Ok(()) };
@@ -198,7 +203,10 @@ pub(super) type Scratch = SmallVec<[u8; 64]>;
 /// # Errors
 /// When there are none, or one is neither a string nor a number.
 #[inline]
-pub(super) fn arguments<'a>(args: Args<'a>, scratch: &'a mut Scratch) -> Result<SmallVec<[&'a [u8]; 8]>, &'static str> {
+pub(super) fn arguments<'a>(
+    args: Args<'a>,
+    scratch: &'a mut Scratch,
+) -> Result<SmallVec<[&'a [u8]; 8]>, &'static str> {
     if args.is_empty() {
         return Err("ERR Please specify at least one argument for this redis lib call");
     }

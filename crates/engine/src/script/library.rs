@@ -162,6 +162,11 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
             callback: function.callback,
         });
     }
-    cx.sv.scripts.libraries.insert(Library { name: name.clone(), code: code.into(), functions, vm: Some(vm) });
+    cx.sv.scripts.libraries.insert(Library {
+        name: name.clone(),
+        code: code.into(),
+        functions,
+        vm: Some(vm),
+    });
     Ok(name)
 }
