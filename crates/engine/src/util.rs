@@ -97,73 +97,7 @@ pub fn range_arg(bytes: &[u8], min: i64, max: i64) -> Res<i64> {
 /// Appends a double as replies show it: integers without a point, else the shortest digits that read back to the same
 /// number, with an exponent where they would be far from the point.
 pub fn format_double(d: f64, out: &mut SmallVec<[u8; 32]>) {
-    const EXACT: f64 = (1u64 << 52) as f64;
-    if d.is_nan() {
-        out.extend_from_slice(b"nan");
-    } else if d.is_infinite() {
-        out.extend_from_slice(if d < 0.0 { b"-inf" } else { b"inf" });
-    } else if d == 0.0 {
-        out.extend_from_slice(if d.is_sign_negative() { b"-0" } else { b"0" });
-    } else if d.abs() < EXACT && d.trunc() == d {
-        out.extend_from_slice(itoa::Buffer::new().format(d as i64).as_bytes());
-    } else {
-        shortest(d, out);
-    }
-}
-
-/// The shortest digits of a finite number.
-fn shortest(d: f64, out: &mut SmallVec<[u8; 32]>) {
-    let mut buffer = ryu::Buffer::new();
-    let text = buffer.format_finite(d.abs()).as_bytes();
-    // Take apart what ryu prints, `12.5`, `1e30` or `1.5e-7`, into digits and the power of ten of the last digit.
-    let (mantissa, power) = match text.iter().position(|b| *b == b'e') {
-        Some(e) => (&text[..e], parse_i64(&text[e + 1..]).unwrap_or(0)),
-        None => (text, 0),
-    };
-    let point = mantissa.iter().position(|b| *b == b'.').unwrap_or(mantissa.len());
-    let mut digits: SmallVec<[u8; 32]> = mantissa.iter().copied().filter(|b| *b != b'.').collect();
-    let mut k = power - (mantissa.len().saturating_sub(point + 1)) as i64;
-    while digits.len() > 1 && digits.last() == Some(&b'0') {
-        digits.pop();
-        k += 1;
-    }
-    let zeros = digits.iter().take_while(|b| **b == b'0').count();
-    digits.drain(..zeros.min(digits.len() - 1));
-    if d < 0.0 {
-        out.push(b'-');
-    }
-    emit(&digits, k, d < 0.0, out);
-}
-
-/// Writes digits times ten to the power of `k`.
-fn emit(digits: &[u8], k: i64, negative: bool, out: &mut SmallVec<[u8; 32]>) {
-    let n = digits.len() as i64;
-    let exponent = (k + n - 1).abs();
-    if k >= 0 && exponent < n + 7 {
-        out.extend_from_slice(digits);
-        out.extend(std::iter::repeat_n(b'0', k as usize));
-    } else if k < 0 && (k > -7 || exponent < 4) {
-        let whole = n + k;
-        if whole <= 0 {
-            out.extend_from_slice(b"0.");
-            out.extend(std::iter::repeat_n(b'0', -whole as usize));
-            out.extend_from_slice(digits);
-        } else {
-            out.extend_from_slice(&digits[..whole as usize]);
-            out.push(b'.');
-            out.extend_from_slice(&digits[whole as usize..]);
-        }
-    } else {
-        let shown = digits.len().min(18 - usize::from(negative));
-        out.push(digits[0]);
-        if shown > 1 {
-            out.push(b'.');
-            out.extend_from_slice(&digits[1..shown]);
-        }
-        out.push(b'e');
-        out.push(if k + n - 1 < 0 { b'-' } else { b'+' });
-        out.extend_from_slice(itoa::Buffer::new().format(exponent).as_bytes());
-    }
+    out.extend_from_slice(&totality_ds::num::F64Text::new(d));
 }
 
 /// A number of INCRBYFLOAT and HINCRBYFLOAT.
@@ -244,6 +178,8 @@ mod tests {
             (0.1, "0.1"),
             (-3.0, "-3"),
             (1e15, "1000000000000000"),
+            (1e17, "100000000000000000"),
+            (900719925474099.25, "900719925474099.3"),
             (1e21, "1e+21"),
             (1.5e300, "1.5e+300"),
             (123456789.5, "123456789.5"),

@@ -146,55 +146,87 @@ fn make_digits(w: Fp, upper: Fp, lower: Fp, digits: &mut [u8; 24]) -> (usize, i3
     }
 }
 
-/// Appends a double as Redis prints it in replies and in listpacks: `3`, `0.1`, `1e+21`, `inf`, `-0`, `nan`.
-pub fn push_f64(out: &mut Vec<u8>, v: f64) {
-    if v.is_nan() {
-        out.extend_from_slice(b"nan");
-    } else if v.is_infinite() {
-        out.extend_from_slice(if v < 0.0 { b"-inf" } else { b"inf" });
-    } else if v == 0.0 {
-        out.extend_from_slice(if v.is_sign_negative() { b"-0" } else { b"0" });
-    } else if v.abs() <= (1u64 << 62) as f64 && v as i64 as f64 == v {
-        push_i64(out, v as i64);
-    } else {
-        if v < 0.0 {
-            out.push(b'-');
-        }
-        let mut digits = [0; 24];
-        let (n, exp) = grisu2(v.abs(), &mut digits);
-        push_digits(out, &digits[..n], exp, v < 0.0);
+/// A double as text, on the stack: dereferences to its bytes.
+#[derive(Clone, Copy)]
+pub struct F64Text {
+    buf: [u8; 48],
+    len: usize,
+}
+
+impl std::ops::Deref for F64Text {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.buf[..self.len]
     }
 }
 
-/// Appends `digits` · 10^`exp` in the shortest of the usual forms.
-fn push_digits(out: &mut Vec<u8>, digits: &[u8], exp: i32, negative: bool) {
-    let n = digits.len() as i32;
-    let scientific = exp + n - 1;
-    if exp >= 0 && scientific < n + 7 {
-        out.extend_from_slice(digits);
-        out.resize(out.len() + exp as usize, b'0');
-    } else if exp < 0 && (exp > -7 || scientific.abs() < 4) {
-        let point = n + exp;
-        if point <= 0 {
-            out.extend_from_slice(b"0.");
-            out.resize(out.len() + -point as usize, b'0');
-            out.extend_from_slice(digits);
+impl F64Text {
+    /// The number as Redis prints it in replies and in listpacks: `3`, `0.1`, `1e+21`, `inf`, `-0`, `nan`.
+    pub fn new(v: f64) -> Self {
+        let mut out = F64Text { buf: [0; 48], len: 0 };
+        if v.is_nan() {
+            out.push(b"nan");
+        } else if v.is_infinite() {
+            out.push(if v < 0.0 { b"-inf" } else { b"inf" });
+        } else if v == 0.0 {
+            out.push(if v.is_sign_negative() { b"-0" } else { b"0" });
+        } else if v.abs() <= (1u64 << 62) as f64 && v as i64 as f64 == v {
+            out.push(itoa::Buffer::new().format(v as i64).as_bytes());
         } else {
-            out.extend_from_slice(&digits[..point as usize]);
-            out.push(b'.');
-            out.extend_from_slice(&digits[point as usize..]);
+            if v < 0.0 {
+                out.push(b"-");
+            }
+            let mut digits = [0; 24];
+            let (n, exp) = grisu2(v.abs(), &mut digits);
+            out.digits(&digits[..n], exp, v < 0.0);
         }
-    } else {
-        let digits = &digits[..digits.len().min(18 - negative as usize)];
-        out.push(digits[0]);
-        if digits.len() > 1 {
-            out.push(b'.');
-            out.extend_from_slice(&digits[1..]);
-        }
-        out.push(b'e');
-        out.push(if scientific < 0 { b'-' } else { b'+' });
-        push_i64(out, scientific.abs() as i64);
+        out
     }
+
+    // The longest text is sign, 18 digits, point and exponent, or 17 digits and seven zeros.
+    fn push(&mut self, bytes: &[u8]) {
+        self.buf[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn zeros(&mut self, n: usize) {
+        self.push(&[b'0'; 24][..n.min(24)]);
+    }
+
+    /// Appends `digits` · 10^`exp` in the shortest of the usual forms.
+    fn digits(&mut self, digits: &[u8], exp: i32, negative: bool) {
+        let n = digits.len() as i32;
+        let scientific = exp + n - 1;
+        if exp >= 0 && scientific < n + 7 {
+            self.push(digits);
+            self.zeros(exp as usize);
+        } else if exp < 0 && (exp > -7 || scientific.abs() < 4) {
+            let point = n + exp;
+            if point <= 0 {
+                self.push(b"0.");
+                self.zeros(-point as usize);
+                self.push(digits);
+            } else {
+                self.push(&digits[..point as usize]);
+                self.push(b".");
+                self.push(&digits[point as usize..]);
+            }
+        } else {
+            let digits = &digits[..digits.len().min(18 - negative as usize)];
+            self.push(&digits[..1]);
+            if digits.len() > 1 {
+                self.push(b".");
+                self.push(&digits[1..]);
+            }
+            self.push(if scientific < 0 { b"e-" } else { b"e+" });
+            self.push(itoa::Buffer::new().format(scientific.abs()).as_bytes());
+        }
+    }
+}
+
+/// Appends a double as [`F64Text`] writes it.
+pub fn push_f64(out: &mut Vec<u8>, v: f64) {
+    out.extend_from_slice(&F64Text::new(v));
 }
 
 /// Appends a double with exactly `digits` (at most 17) digits after the point, as distances are printed: scaled to an

@@ -4,7 +4,7 @@ mod bignum;
 mod dtoa;
 mod float;
 
-pub use dtoa::{push_f64, push_fixed};
+pub use dtoa::{F64Text, push_f64, push_fixed};
 pub use float::{F80, FloatError, add_float_str, parse_f64, parse_f64_loose};
 
 /// Parses a 64-bit integer as strictly as Redis: no leading zeros, plus sign or spaces, so that printing the number

@@ -5,7 +5,7 @@ use crate::commands::zset_util::{Scored, Shape, store};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX, WRONG_TYPE};
 use crate::keyspace::Keyspace;
-use crate::types::{Set, ZSet};
+use crate::types::{Set, ZSet, ZSetCfg};
 use crate::value::Value;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -155,7 +155,11 @@ pub fn run(cx: &mut Cx<'_>, at: usize, op: Op, output: Output) -> Res {
     drop(sources);
     result.sort_unstable_by(by_score);
     match output {
-        Output::Store(event) => store(cx, cx.args[1], &result, event),
+        Output::Store(event) => {
+            let cfg = ZSetCfg::of(cx.ks);
+            let members = result.iter().map(|(member, score)| (&**member, *score));
+            store(cx, cx.args[1], ZSet::from_sorted(members, &cfg), event);
+        }
         _ => {
             let shape = Shape::new(&cx.reply, options.scores);
             cx.reply.array(shape.len(result.len()));

@@ -1,10 +1,10 @@
 //! Ranges of sorted sets: by rank, score or member, for ZRANGE and its relatives, ZRANGESTORE and ZREMRANGE….
 
-use crate::commands::zset_util::{Scored, Shape, lex_range, score_range, store};
+use crate::commands::zset_util::{Shape, lex_range, score_range, store};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::notify::Event;
-use crate::types::{LexRange, ScoreRange, ZSet};
+use crate::types::{LexRange, ScoreRange, ZAdd, ZSet, ZSetCfg};
 use crate::util::index_range;
 
 /// What the bounds of a range are.
@@ -124,16 +124,18 @@ pub fn reply(cx: &mut Cx<'_>, form: Form) -> Res {
 /// ZRANGESTORE.
 pub fn reply_stored(cx: &mut Cx<'_>) -> Res {
     let range = Range::parse(cx, 3, Form { by: None, reverse: None }, true)?;
-    let mut members: Vec<Scored> = Vec::new();
+    let cfg = ZSetCfg::of(cx.ks);
+    let mut result = ZSet::default();
     if let Some(set) = cx.ks.read_as::<ZSet>(cx.args[2])? {
         let (start, count) = range.resolve(set);
-        members.reserve_exact(count);
-        set.for_ranks(start, count, range.reverse, |member, score| members.push((member.to_bytes(), score)));
+        // Like Redis, only a range by rank is known to be large before it is walked.
+        let hint = if matches!(range.bounds, Bounds::Rank(..)) { count } else { 0 };
+        result = ZSet::for_members(hint, 0, &cfg);
+        set.for_ranks(start, count, range.reverse, |member, score| {
+            member.with_bytes(|member| result.add(member, score, ZAdd::default(), &cfg));
+        });
     }
-    if range.reverse {
-        members.reverse();
-    }
-    store(cx, cx.args[1], &members, "zrangestore");
+    store(cx, cx.args[1], result, "zrangestore");
     Ok(())
 }
 

@@ -45,19 +45,19 @@ impl Shape {
     }
 }
 
-/// A number as a bound of scores: an empty text is 0 and what is too large is infinite, as `strtod` has it.
+/// A number as a bound of scores. As `strtod` has it, a text ends at a zero byte, an empty one is 0, and what is too
+/// large is infinite.
 fn bound(arg: &[u8]) -> Option<(f64, bool)> {
     let (text, open) = match arg {
         [b'(', rest @ ..] => (rest, true),
         _ => (arg, false),
     };
-    let number = if text.is_empty() {
-        Some(0.0)
-    } else {
-        let plain = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
-        plain.or_else(|| crate::util::float_arg(text).ok())
-    };
-    Some((number.filter(|n| !n.is_nan())?, open))
+    let text = text.split(|b| *b == 0).next().unwrap_or(b"");
+    if text.is_empty() {
+        return Some((0.0, open));
+    }
+    let number = std::str::from_utf8(text).ok()?.parse::<f64>().ok()?;
+    (!number.is_nan()).then_some((number, open))
 }
 
 /// The bounds of a range of scores, `(` before a bound that is outside.
@@ -162,20 +162,19 @@ fn add_pairs(cx: &mut Cx<'_>, pairs: &[&[u8]], scores: &[f64], how: ZAdd, count_
 }
 
 /// Puts a result into a key, in the place of whatever was there; an empty one deletes the key. Replies with the number
-/// of members. `members` are in order and different.
-pub fn store(cx: &mut Cx<'_>, key: &[u8], members: &[Scored], event: &'static str) {
-    if members.is_empty() {
+/// of members.
+pub fn store(cx: &mut Cx<'_>, key: &[u8], set: ZSet, event: &'static str) {
+    let len = set.len();
+    if len == 0 {
         cx.ks.delete(key);
     } else {
-        let cfg = ZSetCfg::of(cx.ks);
-        let set = ZSet::from_sorted(members.iter().map(|(member, score)| (&**member, *score)), &cfg);
         let mut guard = cx.ks.write(key);
         if let Some(old) = guard.overwrite(set.into_value()) {
             guard.keyspace().discard(old);
         }
         guard.changed(Event::zset(event), 1);
     }
-    cx.reply.len(members.len());
+    cx.reply.len(len);
 }
 
 /// ZRANK and ZREVRANK.
