@@ -1,0 +1,155 @@
+//! MEMORY: what the data takes.
+//!
+//! Sizes are the engine's own exact account, so SAMPLES is accepted and changes nothing. PURGE has nothing to do: what
+//! is freed goes back to the allocator at once.
+//!
+//! ```transcript
+//! > SET k v
+//! OK
+//! > MEMORY USAGE k
+//! ~\(integer\) \d+
+//! > MEMORY USAGE k SAMPLES 0
+//! ~\(integer\) \d+
+//! > MEMORY USAGE nokey
+//! (nil)
+//! > MEMORY USAGE k SAMPLES -1
+//! (error) ERR syntax error
+//! > MEMORY PURGE
+//! OK
+//! ```
+
+use crate::cx::Cx;
+use crate::error::{Res, SYNTAX};
+use crate::keyspace::Entry;
+use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec =
+    Spec::new("memory", -2, Group::Server, Flags::empty(), super::super::container).subs(SUBS).doc(
+        "4.0.0",
+        "Depends on the subcommand",
+        "Tells how much memory the data takes.",
+    );
+
+const EVERYWHERE: &[&str] =
+    &["nondeterministic_output", "request_policy:all_shards", "response_policy:special"];
+
+const SUBS: &[Spec] = &[
+    Spec::new("doctor", 2, Group::Server, Flags::empty(), doctor).tips(EVERYWHERE).doc(
+        "4.0.0",
+        "O(1)",
+        "Returns what is remarkable about the use of memory.",
+    ),
+    Spec::new("help", 2, Group::Server, Flags::LOADING.union(Flags::STALE), super::super::help).doc(
+        "4.0.0",
+        "O(1)",
+        "Print this help.",
+    ),
+    Spec::new("malloc-stats", 2, Group::Server, Flags::LOADING, malloc_stats).tips(EVERYWHERE).doc(
+        "4.0.0",
+        "O(1)",
+        "Returns the statistics of the allocator, where it has any.",
+    ),
+    Spec::new("purge", 2, Group::Server, Flags::LOADING, purge)
+        .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
+        .doc("4.0.0", "O(1)", "Asks the allocator to give memory back."),
+    Spec::new("stats", 2, Group::Server, Flags::empty(), stats).tips(EVERYWHERE).doc(
+        "4.0.0",
+        "O(1)",
+        "Returns where memory is used.",
+    ),
+    Spec::new("usage", -3, Group::Server, Flags::READONLY, usage)
+        .keys(&[KeySpec::one(2, KEY_PEEK)])
+        .doc("4.0.0", "O(1)", "Returns the bytes that a key and its value take."),
+];
+
+fn usage(cx: &mut Cx<'_>) -> Res {
+    let mut i = 3;
+    while i < cx.argc() {
+        if !cx.is(i, "samples") || i + 1 == cx.argc() || cx.int(i + 1)? < 0 {
+            return Err(SYNTAX);
+        }
+        i += 2;
+    }
+    match cx.ks.peek(cx.args[2]) {
+        Some(entry) => cx.reply.len(size_of::<Entry>() + entry.heap()),
+        None => cx.reply.null(),
+    }
+    Ok(())
+}
+
+fn purge(cx: &mut Cx<'_>) -> Res {
+    cx.reply.ok();
+    Ok(())
+}
+
+fn malloc_stats(cx: &mut Cx<'_>) -> Res {
+    cx.reply.bulk(b"Stats not supported for the current allocator");
+    Ok(())
+}
+
+fn doctor(cx: &mut Cx<'_>) -> Res {
+    let (used, peak) = (cx.ks.used_memory(), cx.sv.stats.peak_memory);
+    let rss = cx.sv.process.rss as usize;
+    let mut report = String::new();
+    if used < 5 << 20 {
+        report.push_str("There is too little data to say anything useful.\n");
+    } else {
+        if peak > used / 2 * 3 {
+            report.push_str("Peak memory: there was once more than one and a half times as much data as now.\n");
+        }
+        if rss > used / 2 * 3 {
+            report.push_str("Resident memory: the process holds more than one and a half times what its data takes.\n");
+        }
+        if report.is_empty() {
+            report.push_str("Nothing remarkable.\n");
+        }
+    }
+    cx.reply.verbatim("txt", report.as_bytes());
+    Ok(())
+}
+
+fn stats(cx: &mut Cx<'_>) -> Res {
+    let used = cx.ks.used_memory() as u64;
+    let peak = used.max(cx.sv.stats.peak_memory as u64);
+    let rss = cx.sv.process.rss;
+    let keys: usize = cx.ks.dbs().iter().map(crate::keyspace::Db::len).sum();
+    let tables: usize = cx.ks.dbs().iter().map(|db| db.dict().mem_bytes()).sum();
+    let clients: usize =
+        cx.sv.clients.iter().map(|c| c.io.qbuf + c.io.qbuf_free + c.io.omem + c.io.obl).sum();
+    let dataset = used.saturating_sub(tables as u64);
+    let numbers: [(&str, u64); 13] = [
+        ("peak.allocated", peak),
+        ("total.allocated", used),
+        ("startup.allocated", 0),
+        ("replication.backlog", 0),
+        ("clients.slaves", 0),
+        ("clients.normal", clients as u64),
+        ("cluster.links", 0),
+        ("aof.buffer", 0),
+        ("lua.caches", cx.sv.scripts.memory() as u64),
+        ("overhead.total", tables as u64),
+        ("keys.count", keys as u64),
+        ("keys.bytes-per-key", if keys == 0 { 0 } else { used / keys as u64 }),
+        ("dataset.bytes", dataset),
+    ];
+    let ratios: [(&str, f64); 3] = [
+        ("dataset.percentage", percent(dataset, used)),
+        ("peak.percentage", percent(used, peak)),
+        ("fragmentation", if used == 0 { 0.0 } else { rss as f64 / used as f64 }),
+    ];
+    cx.reply.map(numbers.len() + ratios.len());
+    for (name, n) in numbers {
+        cx.reply.bulk(name.as_bytes());
+        cx.reply.int(n as i64);
+    }
+    for (name, ratio) in ratios {
+        cx.reply.bulk(name.as_bytes());
+        cx.reply.double(ratio);
+    }
+    Ok(())
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+}
