@@ -12,7 +12,7 @@ use crate::native::{Env, State, interrupted};
 use crate::op::Op;
 use crate::parser::fb_to_int;
 use crate::table::Lazy;
-use crate::thread::NATIVE;
+use crate::thread::{Frame, NATIVE};
 use crate::value::{Limit, LuaError, Value, fast_int};
 
 type Window = [Value; 256];
@@ -58,9 +58,10 @@ fn execute<const INSTR: bool>(
     if INSTR {
         crate::trace::entered(st, env, host)?;
     }
+    let word = env.interrupt;
+    let mut fr = st.frames[depth - 1];
     'frame: loop {
         let fi = st.frames.len() - 1;
-        let fr = st.frames[fi];
         let base = fr.base as usize;
         let proto = env.protos.get(fr.proto);
         let code: &[crate::op::Instr] = &proto.code;
@@ -88,8 +89,8 @@ fn execute<const INSTR: bool>(
             ($i:expr) => {{
                 let off = $i.jump();
                 pc = (pc as isize + off as isize) as usize;
-                if off < 0 && env.interrupt.load(Ordering::Relaxed) != 0 {
-                    slow!(interrupted(env.interrupt, host));
+                if off < 0 && word.load(Ordering::Relaxed) != 0 {
+                    slow!(interrupted(word, host));
                 }
             }};
         }
@@ -100,10 +101,10 @@ fn execute<const INSTR: bool>(
         }
         macro_rules! arith {
             ($i:expr, $ev:expr, $x:expr, $y:expr, $sx:expr, $sy:expr, |$a:ident, $b:ident| $e:expr) => {{
-                let (x, y) = ($x, $y);
-                if let (Value::Num($a), Value::Num($b)) = (x, y) {
+                if let (&Value::Num($a), &Value::Num($b)) = (&$x, &$y) {
                     regs[$i.a as usize] = Value::Num($e);
                 } else {
+                    let (x, y) = ($x, $y);
                     let v = slow!(meta::arith(st, env, host, $ev, (x, $sx), (y, $sy)));
                     regs[$i.a as usize] = v;
                 }
@@ -134,10 +135,10 @@ fn execute<const INSTR: bool>(
         }
         macro_rules! compare {
             ($i:expr, $x:expr, $y:expr, $f:path, |$a:ident, $b:ident| $e:expr) => {{
-                let (x, y) = ($x, $y);
-                let r = if let (Value::Num($a), Value::Num($b)) = (x, y) {
+                let r = if let (&Value::Num($a), &Value::Num($b)) = (&$x, &$y) {
                     $e
                 } else {
+                    let (x, y) = ($x, $y);
                     slow!($f(st, env, host, x, y))
                 };
                 if r == ($i.c != 0) {
@@ -161,7 +162,10 @@ fn execute<const INSTR: bool>(
             }
             pc += 1;
             match i.op {
-                Op::Move => regs[i.a as usize] = regs[i.b as usize],
+                Op::Move => match regs[i.b as usize] {
+                    Value::Num(n) => regs[i.a as usize] = Value::Num(n),
+                    v => regs[i.a as usize] = v,
+                },
                 Op::LoadK => regs[i.a as usize] = k!(i.d),
                 Op::LoadBool => {
                     regs[i.a as usize] = Value::Bool(i.b != 0);
@@ -187,6 +191,11 @@ fn execute<const INSTR: bool>(
                     let v = regs[i.a as usize];
                     match &mut st.heap.upvals[u as usize] {
                         UpVal::Closed(c) => *c = v,
+                        UpVal::Open { thread, slot } if *thread == st.current => {
+                            let slot = *slot as usize;
+                            st.stack[slot] = v;
+                            regs = window(&mut st.stack, base);
+                        }
                         _ => {
                             st.upval_set(u, v);
                             regs = window(&mut st.stack, base);
@@ -215,10 +224,10 @@ fn execute<const INSTR: bool>(
                     slow!(meta::set_index(st, env, host, g, key, v, None));
                 }
                 Op::GetTable => {
-                    let (t, key) = (regs[i.b as usize], regs[i.c as usize]);
-                    if let Value::Table(id) = t {
+                    // Matching in place: copying a value whole that was just written in halves stalls the processor.
+                    if let Value::Table(id) = regs[i.b as usize] {
                         let tab = &st.heap.tables[id.index()];
-                        let v = match key {
+                        let v = match regs[i.c as usize] {
                             Value::Num(n) => match fast_int(n) {
                                 Some(j) => match tab.array.get((j as usize).wrapping_sub(1)) {
                                     Some(v) => *v,
@@ -234,25 +243,24 @@ fn execute<const INSTR: bool>(
                             continue;
                         }
                     }
+                    let (t, key) = (regs[i.b as usize], regs[i.c as usize]);
                     let v = slow!(meta::index_at(st, env, host, t, key, Some(base + i.b as usize)));
                     regs[i.a as usize] = v;
                 }
                 Op::GetField => {
-                    let (t, key) = (regs[i.b as usize], k!(i.d));
-                    if let (Value::Table(id), Value::Str(s)) = (t, key) {
-                        let h = st.heap.strs.table_hash(s);
-                        let v = st.heap.tables[id.index()].get_short(s, h);
-                        if !v.is_nil() {
-                            regs[i.a as usize] = v;
-                            continue;
-                        }
+                    if let (&Value::Table(id), &Value::Str(s)) = (&regs[i.b as usize], &k!(i.d))
+                        && let Some(v) = st.heap.get_field(id, s)
+                    {
+                        regs[i.a as usize] = v;
+                        continue;
                     }
+                    let (t, key) = (regs[i.b as usize], k!(i.d));
                     let v = slow!(meta::index_at(st, env, host, t, key, Some(base + i.b as usize)));
                     regs[i.a as usize] = v;
                 }
                 Op::GetTableK => {
                     let (t, key) = (regs[i.b as usize], k!(i.d));
-                    if let (Value::Table(id), Value::Num(n)) = (t, key) {
+                    if let (&Value::Table(id), &Value::Num(n)) = (&t, &key) {
                         let v = st.heap.tables[id.index()].get_num(n);
                         if !v.is_nil() {
                             regs[i.a as usize] = v;
@@ -263,45 +271,46 @@ fn execute<const INSTR: bool>(
                     regs[i.a as usize] = v;
                 }
                 Op::SetTable | Op::SetTableRK => {
-                    let (t, key) = (regs[i.a as usize], regs[i.b as usize]);
-                    let v = if i.op == Op::SetTable { regs[i.c as usize] } else { k!(i.d) };
-                    if let (Value::Table(id), Value::Num(n)) = (t, key)
-                        && let Some(j) = fast_int(n)
-                    {
+                    let v = if i.op == Op::SetTable { &regs[i.c as usize] } else { &k!(i.d) };
+                    if let Value::Table(id) = regs[i.a as usize] {
                         let tab = &mut st.heap.tables[id.index()];
-                        let plain = tab.meta_is_none();
-                        if !tab.readonly
-                            && let Some(slot) = tab.array.get_mut((j as usize).wrapping_sub(1))
-                        {
-                            if plain || !slot.is_nil() {
-                                *slot = v;
-                                continue;
+                        match regs[i.b as usize] {
+                            Value::Num(n) if !tab.readonly => {
+                                let plain = tab.meta_is_none();
+                                if let Some(j) = fast_int(n)
+                                    && let Some(slot) = tab.array.get_mut((j as usize).wrapping_sub(1))
+                                    && (plain || !slot.is_nil())
+                                {
+                                    match *v {
+                                        Value::Num(n) => *slot = Value::Num(n),
+                                        v => *slot = v,
+                                    }
+                                    continue;
+                                }
                             }
-                        }
-                    } else if let (Value::Table(id), Value::Str(s)) = (t, key)
-                        && !s.is_long()
-                    {
-                        let h = st.heap.strs.table_hash(s);
-                        let tab = &mut st.heap.tables[id.index()];
-                        if !tab.readonly
-                            && let Some(n) = tab.find_short(s, h)
-                            && !tab.nodes[n].val.is_nil()
-                        {
-                            tab.nodes[n].val = v;
-                            continue;
+                            Value::Str(s) if !tab.readonly && !s.is_long() => {
+                                let h = st.heap.strs.table_hash(s);
+                                if let Some(n) = tab.find_short(s, h)
+                                    && !tab.nodes[n].val.is_nil()
+                                {
+                                    tab.nodes[n].val = *v;
+                                    continue;
+                                }
+                            }
+                            _ => {}
                         }
                     }
+                    let (t, key, v) = (regs[i.a as usize], regs[i.b as usize], *v);
                     slow!(meta::set_index(st, env, host, t, key, v, Some(base + i.a as usize)));
                     check_gc!();
                 }
                 Op::SetField | Op::SetFieldK => {
-                    let t = regs[i.a as usize];
                     let (key, v) = if i.op == Op::SetField {
-                        (k!(i.d), regs[i.c as usize])
+                        (&k!(i.d), &regs[i.c as usize])
                     } else {
-                        (k!(i.d >> 16), k!(i.d & 0xFFFF))
+                        (&k!(i.d >> 16), &k!(i.d & 0xFFFF))
                     };
-                    if let (Value::Table(id), Value::Str(s)) = (t, key)
+                    if let (&Value::Table(id), &Value::Str(s)) = (&regs[i.a as usize], key)
                         && !s.is_long()
                     {
                         let h = st.heap.strs.table_hash(s);
@@ -310,10 +319,14 @@ fn execute<const INSTR: bool>(
                             && let Some(n) = tab.find_short(s, h)
                             && !tab.nodes[n].val.is_nil()
                         {
-                            tab.nodes[n].val = v;
+                            match *v {
+                                Value::Num(x) => tab.nodes[n].val = Value::Num(x),
+                                v => tab.nodes[n].val = v,
+                            }
                             continue;
                         }
                     }
+                    let (t, key, v) = (regs[i.a as usize], *key, *v);
                     slow!(meta::set_index(st, env, host, t, key, v, Some(base + i.a as usize)));
                     check_gc!();
                 }
@@ -331,13 +344,10 @@ fn execute<const INSTR: bool>(
                     regs[i.a as usize + 1] = t;
                     if let (Value::Table(id), Value::Str(s)) = (t, key)
                         && !s.is_long()
+                        && let Some(v) = st.heap.get_field(id, s)
                     {
-                        let h = st.heap.strs.table_hash(s);
-                        let v = st.heap.tables[id.index()].get_short(s, h);
-                        if !v.is_nil() {
-                            regs[i.a as usize] = v;
-                            continue;
-                        }
+                        regs[i.a as usize] = v;
+                        continue;
                     }
                     let v = slow!(meta::index_at(st, env, host, t, key, Some(base + i.b as usize)));
                     regs[i.a as usize] = v;
@@ -428,22 +438,48 @@ fn execute<const INSTR: bool>(
                     }
                 }
                 Op::Call => {
-                    if env.interrupt.load(Ordering::Relaxed) != 0 {
+                    if word.load(Ordering::Relaxed) != 0 {
                         // Open arguments lie beyond the frame: `top` must stay.
                         st.frames[fi].pc = pc as u32;
-                        if let Err(e) = interrupted(env.interrupt, host) {
+                        if let Err(e) = interrupted(word, host) {
                             return Err(e);
                         }
                     }
                     let func = base + i.a as usize;
                     let nargs = if i.b != 0 { i.b as usize - 1 } else { st.top - func - 1 };
                     st.frames[fi].pc = pc as u32;
+                    // The common case without detours: a Lua function of fixed parameters, and room for it.
+                    if !INSTR
+                        && let Value::Func(f) = st.stack[func]
+                        && let Code::Lua(p) = st.heap.closures[f.index()].code
+                    {
+                        let l = env.protos.get(p);
+                        let base = func + 1;
+                        if !l.is_vararg && st.frames.len() < st.max_frames && base + 264 <= st.stack.len() {
+                            for n in nargs..l.num_params as usize {
+                                st.stack[base + n] = Value::Nil;
+                            }
+                            fr = Frame {
+                                func: func as u32,
+                                base: base as u32,
+                                pc: 0,
+                                proto: p,
+                                closure: f.0,
+                                nresults: i.c as i32 - 1,
+                                tailcalls: 0,
+                                top: (base + l.max_stack as usize) as u32,
+                            };
+                            st.frames.push(fr);
+                            continue 'frame;
+                        }
+                    }
                     let site = (i.d as usize).checked_sub(1).and_then(|s| proto.sites.get(s));
                     match precall(st, env, host, func, nargs, i.c as i32 - 1, site) {
                         Ok(Called::Lua) => {
                             if INSTR {
                                 crate::trace::entered(st, env, host)?;
                             }
+                            fr = st.frames[st.frames.len() - 1];
                             continue 'frame;
                         }
                         Ok(Called::Done) => {
@@ -457,8 +493,8 @@ fn execute<const INSTR: bool>(
                     let func = base + i.a as usize;
                     let nargs = if i.b != 0 { i.b as usize - 1 } else { st.top - func - 1 };
                     st.frames[fi].pc = pc as u32;
-                    if env.interrupt.load(Ordering::Relaxed) != 0
-                        && let Err(e) = interrupted(env.interrupt, host)
+                    if word.load(Ordering::Relaxed) != 0
+                        && let Err(e) = interrupted(word, host)
                     {
                         return Err(e);
                     }
@@ -468,6 +504,7 @@ fn execute<const INSTR: bool>(
                             if INSTR {
                                 crate::trace::entered(st, env, host)?;
                             }
+                            fr = st.frames[st.frames.len() - 1];
                             continue 'frame;
                         }
                         Ok(Called::Done) => {
@@ -490,13 +527,17 @@ fn execute<const INSTR: bool>(
                     st.frames.pop();
                     let func = fr.func as usize;
                     if n == 1 && fr.nresults == 1 {
-                        st.stack[func] = st.stack[from];
+                        match st.stack[from] {
+                            Value::Num(n) => st.stack[func] = Value::Num(n),
+                            v => st.stack[func] = v,
+                        }
                     } else {
                         place_results(st, func, from, n, fr.nresults);
                     }
                     if fi < depth {
                         return Ok(());
                     }
+                    fr = st.frames[fi - 1];
                     continue 'frame;
                 }
                 Op::ForPrep => {
@@ -517,7 +558,10 @@ fn execute<const INSTR: bool>(
                         if if step > 0.0 { idx <= limit } else { limit <= idx } {
                             regs[a] = Value::Num(idx);
                             regs[a + 3] = Value::Num(idx);
-                            jump!(i);
+                            pc = (pc as isize + i.jump() as isize) as usize;
+                            if word.load(Ordering::Relaxed) != 0 {
+                                slow!(interrupted(word, host));
+                            }
                         }
                     }
                 }

@@ -66,6 +66,8 @@ pub(crate) struct Heap {
     pub(crate) soft: usize,
     /// Longest string, bytes
     pub(crate) max_string: usize,
+    /// The string `__index`
+    pub(crate) index_name: StrId,
     /// Metatable of strings
     pub(crate) string_meta: Option<TableId>,
 }
@@ -88,6 +90,7 @@ impl Heap {
             gc_at: soft,
             soft,
             max_string: max_string.min(1 << 31),
+            index_name: StrId(0),
             string_meta: None,
         }
     }
@@ -145,6 +148,39 @@ impl Heap {
                 TableId(self.tables.len() as u32 - 1)
             }
         }
+    }
+
+    /// `t[s]` for an interned string, through `__index` tables; `None` when a function must be called or the answer is
+    /// an error.
+    #[inline]
+    pub(crate) fn get_field(&mut self, t: TableId, s: StrId) -> Option<Value> {
+        let h = self.strs.table_hash(s);
+        let v = self.tables[t.index()].get_short(s, h);
+        if v.is_nil() { self.get_inherited(t, s, h) } else { Some(v) }
+    }
+
+    fn get_inherited(&mut self, t: TableId, s: StrId, h: u32) -> Option<Value> {
+        let mut t = t;
+        for _ in 0..16 {
+            let tab = &self.tables[t.index()];
+            if tab.lazy != Lazy::No {
+                return None;
+            }
+            let Some(m) = tab.meta() else {
+                return Some(Value::Nil);
+            };
+            let hm = self.strs.table_hash(self.index_name);
+            match self.tables[m.index()].get_short(self.index_name, hm) {
+                Value::Table(next) => t = next,
+                Value::Nil => return Some(Value::Nil),
+                _ => return None,
+            }
+            let v = self.tables[t.index()].get_short(s, h);
+            if !v.is_nil() {
+                return Some(v);
+            }
+        }
+        None
     }
 
     #[inline]

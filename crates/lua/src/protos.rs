@@ -47,6 +47,7 @@ const SEGMENTS: usize = 22;
 
 /// Append-only through a shared reference; shortened only between runs.
 pub(crate) struct ProtoArena {
+    fixed: Vec<Loaded>,
     segments: [OnceCell<Box<[OnceCell<Loaded>]>>; SEGMENTS],
     len: Cell<u32>,
 }
@@ -60,17 +61,36 @@ fn locate(id: u32) -> (usize, usize) {
 
 impl ProtoArena {
     pub(crate) fn new() -> ProtoArena {
-        ProtoArena { segments: [const { OnceCell::new() }; SEGMENTS], len: Cell::new(0) }
+        ProtoArena { fixed: Vec::new(), segments: [const { OnceCell::new() }; SEGMENTS], len: Cell::new(0) }
     }
 
     #[inline]
     pub(crate) fn get(&self, id: u32) -> &Loaded {
+        // Chunks loaded before the run are in a plain vector; only what `load` compiles is found the long way.
+        match self.fixed.get(id as usize) {
+            Some(l) => l,
+            None => self.get_late(id - self.fixed.len() as u32),
+        }
+    }
+
+    /// Moves everything loaded so far to where access is cheapest. Between runs only.
+    pub(crate) fn settle(&mut self) {
+        for id in 0..self.len.get() {
+            let (s, i) = locate(id);
+            if let Some(l) = self.segments[s].get_mut().and_then(|seg| seg[i].take()) {
+                self.fixed.push(l);
+            }
+        }
+        self.len.set(0);
+    }
+
+    fn get_late(&self, id: u32) -> &Loaded {
         let (s, i) = locate(id);
         self.segments[s].get().and_then(|seg| seg[i].get()).expect("a closure's prototype stays loaded")
     }
 
     pub(crate) fn len(&self) -> u32 {
-        self.len.get()
+        self.fixed.len() as u32 + self.len.get()
     }
 
     fn push(&self, l: Loaded) -> Option<u32> {
@@ -82,12 +102,16 @@ impl ProtoArena {
             .get_or_init(|| (0..1usize << (s as u32 + FIRST_BITS)).map(|_| OnceCell::new()).collect());
         seg[i].set(l).ok()?;
         self.len.set(id + 1);
-        Some(id)
+        Some(self.fixed.len() as u32 + id)
     }
 
     /// Forgets the prototypes from `len` on.
     pub(crate) fn truncate(&mut self, len: u32) {
-        while self.len.get() > len {
+        while self.len() > len {
+            if self.len.get() == 0 {
+                self.fixed.truncate(len as usize);
+                return;
+            }
             let id = self.len.get() - 1;
             let (s, i) = locate(id);
             if let Some(seg) = self.segments[s].get_mut() {

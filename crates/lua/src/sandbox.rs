@@ -162,6 +162,7 @@ impl SandboxBuilder {
             st.heap.strs.table_hash(s);
             st.event_names.push(s);
         }
+        st.heap.index_name = st.event_names[crate::meta::Event::Index as usize];
         for common in
             ["", "err", "ok", "n", "KEYS", "ARGV", "nil", "boolean", "number", "string", "table", "function"]
         {

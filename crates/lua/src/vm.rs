@@ -205,7 +205,9 @@ impl Vm {
             }
         }
         let main = if self.persistent {
-            self.protos.load(chunk, &mut self.st.heap).ok_or(RunError::Limit(Limit::Memory))?
+            let main = self.protos.load(chunk, &mut self.st.heap).ok_or(RunError::Limit(Limit::Memory))?;
+            self.protos.settle();
+            main
         } else {
             self.main_of(chunk)?
         };
@@ -230,6 +232,7 @@ impl Vm {
         let Some(main) = self.protos.load(chunk, &mut self.st.heap) else {
             return Err(RunError::Limit(Limit::Memory));
         };
+        self.protos.settle();
         let first = self.st.heap.up_pool.len();
         let f = self.st.heap.new_closure(Code::Lua(main), first);
         self.st.stack[0] = Value::Func(f);
@@ -439,6 +442,7 @@ impl Vm {
             return Err(RunError::Limit(Limit::Memory));
         };
         self.st.heap.strs.seal();
+        self.protos.settle();
         self.st.base_protos = self.protos.len();
         self.loaded_bytes += chunk.size() * 2;
         self.chunks.insert(key, (chunk.clone(), main));
