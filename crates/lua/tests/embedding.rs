@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use totality_lua::instrument::{Event, EventKind, Instrument};
 use totality_lua::{
-    Args, Chunk, CompileLimits, Flow, FuncRef, Host, HostFn, Inputs, Limit, Limits, Reply, RunError, RunOptions,
-    SandboxBuilder, Tick, ValueRef, Vm,
+    Args, Chunk, CompileLimits, Flow, FuncRef, Host, HostFn, Inputs, Limit, Limits, Reply, RunError,
+    RunOptions, SandboxBuilder, Tick, ValueRef, Vm,
 };
 
 #[derive(Default)]
@@ -149,14 +149,20 @@ fn inputs_are_ordinary_tables() {
     assert_eq!(eval("return tostring(rawget(ARGV, 3))"), "nil");
     assert_eq!(eval("return cjson.encode(KEYS)"), "[\"k1\",\"k2\",\"k3\"]");
     assert_eq!(eval("return setmetatable(KEYS, {__index = function() return 'd' end})[9]"), "d");
-    assert_eq!(eval("KEYS = {} return 1"), "ERR user_script:1: Attempt to modify a readonly table @Some((\"@user_script\", 1))");
+    assert_eq!(
+        eval("KEYS = {} return 1"),
+        "ERR user_script:1: Attempt to modify a readonly table @Some((\"@user_script\", 1))"
+    );
 }
 
 #[test]
 fn nothing_survives_a_run() {
     let (mut vm, mut host) = (vm(), Test::default());
     for _ in 0..3 {
-        assert_eq!(eval_in(&mut vm, &mut host, "KEYS.x = (KEYS.x or 0) + 1 return KEYS.x", &[b"a"], &[]), "1");
+        assert_eq!(
+            eval_in(&mut vm, &mut host, "KEYS.x = (KEYS.x or 0) + 1 return KEYS.x", &[b"a"], &[]),
+            "1"
+        );
         assert_eq!(eval_in(&mut vm, &mut host, "return #KEYS", &[b"a", b"b"], &[]), "2");
     }
 }
@@ -164,7 +170,8 @@ fn nothing_survives_a_run() {
 #[test]
 fn host_calls() {
     let (mut vm, mut host) = (vm(), Test::default());
-    let r = eval_in(&mut vm, &mut host, "\n\nreturn redis.call('GET', KEYS[1], 7, nil, true)", &[b"key"], &[]);
+    let r =
+        eval_in(&mut vm, &mut host, "\n\nreturn redis.call('GET', KEYS[1], 7, nil, true)", &[b"key"], &[]);
     assert_eq!(r, "OK");
     assert_eq!(host.seen, ["GET key 7 nil true"]);
     assert_eq!(host.position, Some(("user_script".into(), 3)));
@@ -174,9 +181,15 @@ fn host_calls() {
     assert_eq!(eval("return server.call == redis.call"), "true");
     assert_eq!(eval("return redis.fail()"), "ERR {err=ERR no } @Some((\"@user_script\", 1))");
     assert_eq!(eval("local ok, e = pcall(redis.fail) return tostring(ok) .. e"), "falseERR no");
-    assert_eq!(eval("local ok, e = xpcall(redis.fail, function(e) return e.err .. '!' end) return e"), "ERR no!");
+    assert_eq!(
+        eval("local ok, e = xpcall(redis.fail, function(e) return e.err .. '!' end) return e"),
+        "ERR no!"
+    );
     assert_eq!(eval("pcall(redis.stop) return 1"), "Stopped");
-    assert_eq!(eval("redis.call = 1"), "ERR user_script:1: Attempt to modify a readonly table @Some((\"@user_script\", 1))");
+    assert_eq!(
+        eval("redis.call = 1"),
+        "ERR user_script:1: Attempt to modify a readonly table @Some((\"@user_script\", 1))"
+    );
     assert_eq!(
         eval("return nosuch"),
         "ERR user_script:1: Script attempted to access nonexistent global variable 'nosuch' @Some((\"@user_script\", 1))"
@@ -186,7 +199,8 @@ fn host_calls() {
 #[test]
 fn constant_names_have_a_cell() {
     let (mut vm, mut host) = (vm(), Test::default());
-    let chunk = compile("for i = 1, 3 do redis.call('GET', i) end local n = 'SET' redis.call(n) redis.call('DEL')");
+    let chunk =
+        compile("for i = 1, 3 do redis.call('GET', i) end local n = 'SET' redis.call(n) redis.call('DEL')");
     for _ in 0..2 {
         vm.run(&chunk, Inputs::default(), RunOptions::default(), &mut host).unwrap();
     }
@@ -274,7 +288,12 @@ fn instrumented_runs() {
     assert_eq!(host.locals, ["", "a=1", "a=1,b=2", "a=1,b=2"]);
     assert_eq!(chunk.code_lines(), [1, 2, 3, 4, 6]);
     let steps = Instrument { max_steps: 1000, ..Instrument::default() };
-    let r = vm.run(&compile("pcall(function() while true do end end)"), Inputs::default(), opts(steps), &mut host);
+    let r = vm.run(
+        &compile("pcall(function() while true do end end)"),
+        Inputs::default(),
+        opts(steps),
+        &mut host,
+    );
     assert_eq!(r, Err(RunError::Limit(Limit::Steps)));
     // Off again: nothing is reported.
     host.lines.clear();
@@ -286,7 +305,8 @@ fn instrumented_runs() {
 fn chunks_are_forgotten_and_loaded_again() {
     let limits = Limits { max_loaded_bytes: 20_000, ..Limits::default() };
     let (mut vm, mut host) = (Vm::new(&sandbox(), limits), Test::default());
-    let chunks: Vec<_> = (0..100).map(|i| (i, compile(&format!("local s = 'text {i}' return s .. '{i}'")))).collect();
+    let chunks: Vec<_> =
+        (0..100).map(|i| (i, compile(&format!("local s = 'text {i}' return s .. '{i}'")))).collect();
     for _ in 0..3 {
         for (i, c) in &chunks {
             vm.run(c, Inputs::default(), RunOptions::default(), &mut host).unwrap();

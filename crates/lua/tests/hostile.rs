@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use totality_lua::{
-    Args, Chunk, CompileLimits, Flow, Host, HostFn, Inputs, Interrupt, Limit, Limits, Reply, RunError, RunOptions,
-    SandboxBuilder, Vm,
+    Args, Chunk, CompileLimits, Flow, Host, HostFn, Inputs, Interrupt, Limit, Limits, Reply, RunError,
+    RunOptions, SandboxBuilder, Vm,
 };
 
 struct NoHost;
@@ -18,7 +18,8 @@ impl Host for NoHost {
 }
 
 fn scripts(kind: &str) -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/hostile.tsv")).unwrap();
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/hostile.tsv")).unwrap();
     text.lines()
         .filter(|l| !l.starts_with('#'))
         .filter_map(|l| {
@@ -85,7 +86,10 @@ fn ends_within_its_limits() {
         let r = vm.run(&chunk, Inputs::default(), RunOptions::default(), &mut NoHost);
         let ok = matches!(
             r,
-            Ok(()) | Err(RunError::Raised) | Err(RunError::Limit(Limit::Memory)) | Err(RunError::Limit(Limit::StringLength))
+            Ok(())
+                | Err(RunError::Raised)
+                | Err(RunError::Limit(Limit::Memory))
+                | Err(RunError::Limit(Limit::StringLength))
         );
         assert!(ok, "{name}: {r:?}");
         match name.as_str() {
