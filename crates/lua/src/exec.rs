@@ -25,6 +25,16 @@ fn window(stack: &mut [Value], base: usize) -> &mut Window {
     }
 }
 
+/// Copies a value in its two halves: a whole copy of one that was just written in halves stalls the processor.
+#[inline(always)]
+fn put(to: &mut Value, v: Value) {
+    match v {
+        Value::Num(n) => *to = Value::Num(n),
+        Value::Table(t) => *to = Value::Table(t),
+        v => *to = v,
+    }
+}
+
 /// Runs from the topmost frame until it returns.
 pub(crate) fn run(st: &mut State, env: &Env<'_>, host: &mut dyn Host) -> Result<(), LuaError> {
     let depth = st.frames.len();
@@ -162,10 +172,10 @@ fn execute<const INSTR: bool>(
             }
             pc += 1;
             match i.op {
-                Op::Move => match regs[i.b as usize] {
-                    Value::Num(n) => regs[i.a as usize] = Value::Num(n),
-                    v => regs[i.a as usize] = v,
-                },
+                Op::Move => {
+                    let v = regs[i.b as usize];
+                    put(&mut regs[i.a as usize], v);
+                }
                 Op::LoadK => regs[i.a as usize] = k!(i.d),
                 Op::LoadBool => {
                     regs[i.a as usize] = Value::Bool(i.b != 0);
@@ -178,25 +188,32 @@ fn execute<const INSTR: bool>(
                 }
                 Op::GetUpval => {
                     let u = st.heap.up_pool[ups + i.b as usize];
-                    let v = match st.heap.upvals[u as usize] {
-                        UpVal::Closed(v) => v,
-                        UpVal::Open { thread, slot } if thread == st.current => st.stack[slot as usize],
-                        _ => st.upval_get(u),
-                    };
-                    regs = window(&mut st.stack, base);
-                    regs[i.a as usize] = v;
+                    match st.heap.upvals[u as usize] {
+                        UpVal::Closed(v) => put(&mut regs[i.a as usize], v),
+                        UpVal::Open { thread, slot } if thread == st.current => {
+                            let v = st.stack[slot as usize];
+                            regs = window(&mut st.stack, base);
+                            put(&mut regs[i.a as usize], v);
+                        }
+                        _ => {
+                            let v = st.upval_get(u);
+                            regs = window(&mut st.stack, base);
+                            regs[i.a as usize] = v;
+                        }
+                    }
                 }
                 Op::SetUpval => {
                     let u = st.heap.up_pool[ups + i.b as usize];
-                    let v = regs[i.a as usize];
                     match &mut st.heap.upvals[u as usize] {
-                        UpVal::Closed(c) => *c = v,
+                        UpVal::Closed(c) => put(c, regs[i.a as usize]),
                         UpVal::Open { thread, slot } if *thread == st.current => {
                             let slot = *slot as usize;
-                            st.stack[slot] = v;
+                            let v = st.stack[base + i.a as usize];
+                            put(&mut st.stack[slot], v);
                             regs = window(&mut st.stack, base);
                         }
                         _ => {
+                            let v = regs[i.a as usize];
                             st.upval_set(u, v);
                             regs = window(&mut st.stack, base);
                         }
@@ -281,10 +298,7 @@ fn execute<const INSTR: bool>(
                                     && let Some(slot) = tab.array.get_mut((j as usize).wrapping_sub(1))
                                     && (plain || !slot.is_nil())
                                 {
-                                    match *v {
-                                        Value::Num(n) => *slot = Value::Num(n),
-                                        v => *slot = v,
-                                    }
+                                    put(slot, *v);
                                     continue;
                                 }
                             }
@@ -319,10 +333,7 @@ fn execute<const INSTR: bool>(
                             && let Some(n) = tab.find_short(s, h)
                             && !tab.nodes[n].val.is_nil()
                         {
-                            match *v {
-                                Value::Num(x) => tab.nodes[n].val = Value::Num(x),
-                                v => tab.nodes[n].val = v,
-                            }
+                            put(&mut tab.nodes[n].val, *v);
                             continue;
                         }
                     }
@@ -340,15 +351,17 @@ fn execute<const INSTR: bool>(
                     check_gc!();
                 }
                 Op::SelfK => {
-                    let (t, key) = (regs[i.b as usize], k!(i.d));
-                    regs[i.a as usize + 1] = t;
-                    if let (Value::Table(id), Value::Str(s)) = (t, key)
+                    let key = k!(i.d);
+                    if let (&Value::Table(id), &Value::Str(s)) = (&regs[i.b as usize], &key)
                         && !s.is_long()
                         && let Some(v) = st.heap.get_field(id, s)
                     {
+                        regs[i.a as usize + 1] = Value::Table(id);
                         regs[i.a as usize] = v;
                         continue;
                     }
+                    let t = regs[i.b as usize];
+                    regs[i.a as usize + 1] = t;
                     let v = slow!(meta::index_at(st, env, host, t, key, Some(base + i.b as usize)));
                     regs[i.a as usize] = v;
                 }
@@ -527,10 +540,8 @@ fn execute<const INSTR: bool>(
                     st.frames.pop();
                     let func = fr.func as usize;
                     if n == 1 && fr.nresults == 1 {
-                        match st.stack[from] {
-                            Value::Num(n) => st.stack[func] = Value::Num(n),
-                            v => st.stack[func] = v,
-                        }
+                        let v = st.stack[from];
+                        put(&mut st.stack[func], v);
                     } else {
                         place_results(st, func, from, n, fr.nresults);
                     }

@@ -168,6 +168,11 @@ pub(crate) fn collect(st: &mut State, env: &Env<'_>) {
     sweep(st, &m);
     let h = &mut st.heap;
     let used = h.used();
+    if h.soft == 0 {
+        // For tests: every safe point collects.
+        h.gc_at = 0;
+        return;
+    }
     h.gc_at = (used * 2).max(h.soft).min(h.mem.hard).max(used + (used >> 4)).min(h.mem.hard.max(1));
 }
 

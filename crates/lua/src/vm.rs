@@ -19,7 +19,8 @@ use crate::view::View;
 /// Bounds of a VM. All sizes in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// A run's heap is collected when it grows past this (and then past twice of what was live)
+    /// A run's heap is collected when it grows past this (and then past twice of what was live); 0 collects whenever
+    /// that is possible, which is good for tests only
     pub soft_bytes: usize,
     /// A run ends with [`Limit::Memory`] when its live heap is larger
     pub max_bytes: usize,

@@ -90,9 +90,19 @@ fn mask(s: &str) -> String {
 
 #[test]
 fn compat_table() {
+    check(Limits::default());
+}
+
+/// The same while everything unreachable is freed at every chance.
+#[test]
+fn compat_table_with_an_eager_collector() {
+    check(Limits { soft_bytes: 0, ..Limits::default() });
+}
+
+fn check(limits: Limits) {
     let text =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/compat.tsv")).unwrap();
-    let mut vm = Vm::new(&SandboxBuilder::new(), Limits::default());
+    let mut vm = Vm::new(&SandboxBuilder::new(), limits);
     let mut wrong = Vec::new();
     let mut n = 0;
     for line in text.lines().filter(|l| !l.starts_with('#')) {
