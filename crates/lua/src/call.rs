@@ -296,7 +296,7 @@ pub(crate) fn run_error(st: &mut State, env: &Env<'_>, msg: &str) -> LuaError {
 
 #[cold]
 pub(crate) fn run_error_bytes(st: &mut State, env: &Env<'_>, msg: &[u8]) -> LuaError {
-    let mut text = crate::debuginfo::where_prefix(st, env.protos, 0).into_bytes();
+    let mut text = crate::debuginfo::where_prefix(st, env.protos, 0);
     text.extend_from_slice(msg);
     LuaError::raise(Value::Str(st.heap.intern(&text)))
 }

@@ -76,6 +76,8 @@ pub struct Chunk {
     pub(crate) source: Box<str>,
     /// As messages show it
     pub(crate) short: Box<str>,
+    /// The same as bytes, which need not be UTF-8: for messages
+    pub(crate) short_bytes: Box<[u8]>,
     size: usize,
 }
 
@@ -140,11 +142,18 @@ impl Chunk {
         // Messages of the parser have room for more of the name than those of running code.
         let long = short_source(name, PARSER_ID_SIZE);
         if source.len() > limits.max_source {
-            return Err(crate::lexer::Fail::Syntax(format!("{long}: chunk too large").into_bytes()));
+            return Err(crate::lexer::Fail::Syntax([long.as_slice(), b": chunk too large"].concat()));
         }
         let main = crate::parser::parse(source, &long, limits, depth, step)?;
         let size = size_of::<Chunk>() + main.size();
-        Ok(Arc::new(Chunk { main, source: String::from_utf8_lossy(name).into(), short: short.into(), size }))
+        let source = String::from_utf8_lossy(name).into();
+        Ok(Arc::new(Chunk {
+            main,
+            source,
+            short: String::from_utf8_lossy(&short).into(),
+            short_bytes: short.into(),
+            size,
+        }))
     }
 
     /// Bytes that the compiled script takes, for accounting.
@@ -171,25 +180,20 @@ const ID_SIZE: usize = 60;
 const PARSER_ID_SIZE: usize = 80;
 
 /// Lua's short form of a chunk name.
-fn short_source(name: &[u8], size: usize) -> String {
+fn short_source(name: &[u8], size: usize) -> Vec<u8> {
     let name = name.split(|b| *b == 0).next().unwrap_or_default();
-    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
     match name.first() {
-        Some(b'=') => text(&name[1..name.len().min(size)]),
+        Some(b'=') => name[1..name.len().min(size)].to_vec(),
         Some(b'@') => {
             let rest = &name[1..];
             let room = size - 8;
-            if rest.len() > room { format!("...{}", text(&rest[rest.len() - room..])) } else { text(rest) }
+            if rest.len() > room { [b"...", &rest[rest.len() - room..]].concat() } else { rest.to_vec() }
         }
         _ => {
             let line = name.split(|b| *b == b'\n' || *b == b'\r').next().unwrap_or_default();
-            let room = size - 17;
-            let cut = line.len().min(room);
-            if cut < name.len() {
-                format!("[string \"{}...\"]", text(&line[..cut]))
-            } else {
-                format!("[string \"{}\"]", text(line))
-            }
+            let cut = line.len().min(size - 17);
+            let end: &[u8] = if cut < name.len() { b"...\"]" } else { b"\"]" };
+            [b"[string \"", &line[..cut], end].concat()
         }
     }
 }

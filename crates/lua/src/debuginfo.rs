@@ -54,8 +54,16 @@ pub(crate) fn position_at_level<'a>(
 }
 
 /// `luaL_where`: `chunk:line: `, or nothing.
-pub(crate) fn where_prefix(st: &State, protos: &ProtoArena, lv: usize) -> String {
-    position_at_level(st, protos, lv).map_or_else(String::new, |(c, l)| format!("{c}:{l}: "))
+pub(crate) fn where_prefix(st: &State, protos: &ProtoArena, lv: usize) -> Vec<u8> {
+    match level(st, lv) {
+        Some(Level::Frame(i)) if st.frames[i].proto != NATIVE => {
+            let f = &st.frames[i];
+            let mut text = protos.get(f.proto).chunk.short_bytes.to_vec();
+            text.extend_from_slice(format!(":{}: ", current_line(protos, f)).as_bytes());
+            text
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Source and line that Redis's error handler reports: of the function that raised the error or, when that is not Lua,

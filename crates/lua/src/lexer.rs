@@ -138,7 +138,7 @@ enum Near<'a> {
 pub(crate) struct Lexer<'s> {
     src: &'s [u8],
     pos: usize,
-    short: &'s str,
+    short: &'s [u8],
     /// Text of the token last read, as messages quote it
     buf: Vec<u8>,
     pub(crate) line: u32,
@@ -151,7 +151,7 @@ pub(crate) struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    pub(crate) fn new(src: &'s [u8], short: &'s str, step: Step<'s>) -> Lexer<'s> {
+    pub(crate) fn new(src: &'s [u8], short: &'s [u8], step: Step<'s>) -> Lexer<'s> {
         Lexer {
             src,
             pos: 0,
@@ -189,11 +189,13 @@ impl<'s> Lexer<'s> {
 
     #[cold]
     fn fail(&self, msg: &str, near: Near<'_>) -> Fail {
-        let mut out = format!("{}:{}: {msg}", self.short, self.line).into_bytes();
+        let mut out = self.short.to_vec();
+        out.extend_from_slice(format!(":{}: {msg}", self.line).as_bytes());
         let text;
         let quoted: &[u8] = match near {
             Near::Nothing => return Fail::Syntax(out),
             Near::Buffer => crate::debuginfo::c_str(&self.buf),
+            Near::Token(Tok::Char(c)) if !c.is_ascii_control() => std::slice::from_ref(c),
             Near::Token(t) => {
                 text = t.text();
                 text.as_bytes()

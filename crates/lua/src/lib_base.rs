@@ -105,7 +105,7 @@ fn error(c: &mut Ctx<'_>) -> R {
         let prefix = crate::debuginfo::where_prefix(c.st, c.env.protos, level as usize);
         if !prefix.is_empty() {
             let s = c.check_str(1)?;
-            let mut text = prefix.into_bytes();
+            let mut text = prefix;
             text.extend_from_slice(c.bytes(s));
             let v = c.new_str(&text)?;
             return Err(LuaError::raise(v));

@@ -69,7 +69,7 @@ fn wrap_call(c: &mut Ctx<'_>) -> R {
         Ok(n) => Ok(n),
         Err(v) => {
             if matches!(v, Value::Str(_) | Value::Num(_)) {
-                let mut text = crate::debuginfo::where_prefix(c.st, c.env.protos, 1).into_bytes();
+                let mut text = crate::debuginfo::where_prefix(c.st, c.env.protos, 1);
                 match v {
                     Value::Num(n) => crate::numfmt::number_to_string(n, &mut text),
                     Value::Str(s) => text.extend_from_slice(c.bytes(s)),

@@ -289,7 +289,7 @@ impl Sort {
             let mid = (lo + up) / 2;
             let (m, l) = (self.get(c, mid), self.get(c, lo));
             if !self.order(c, m, l, mid, lo)? {
-                let (u, m) = (self.get(c, up), self.get(c, mid));
+                let u = self.get(c, up);
                 self.order(c, u, m, up, mid)?;
             }
             if up - lo == 2 {

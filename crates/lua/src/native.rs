@@ -603,7 +603,7 @@ impl Ctx<'_> {
 
     #[cold]
     pub(crate) fn error_bytes(&mut self, msg: &[u8]) -> LuaError {
-        let mut text = crate::debuginfo::where_prefix(self.st, self.env.protos, 1).into_bytes();
+        let mut text = crate::debuginfo::where_prefix(self.st, self.env.protos, 1);
         text.extend_from_slice(msg);
         LuaError::raise(Value::Str(self.st.heap.intern(&text)))
     }

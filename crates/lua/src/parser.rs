@@ -19,7 +19,7 @@ pub(crate) struct Parser<'s> {
 }
 
 /// Compiles a chunk. `depth` C levels are in use already.
-pub(crate) fn parse(src: &[u8], short: &str, limits: CompileLimits, depth: u32, step: Step<'_>) -> R<Proto> {
+pub(crate) fn parse(src: &[u8], short: &[u8], limits: CompileLimits, depth: u32, step: Step<'_>) -> R<Proto> {
     let mut main = Func::new(0);
     main.p.is_vararg = true;
     let mut p = Parser {

@@ -6,13 +6,17 @@
 mod support;
 
 use std::time::{Duration, Instant};
-use support::random::{self, Program};
+use support::ours::Ours;
+use support::program::Program;
+use support::random;
 use support::redis::Redis;
 use support::rng::Rng;
 use support::{count, skip};
 
 /// Cases that are run before the oracle is asked.
 const BATCH: u64 = 256;
+/// What stands for a reply that did not come in time.
+const NO_ANSWER: &str = "(no answer)";
 /// Differences after which a run ends.
 const ENOUGH: usize = 10;
 
@@ -34,7 +38,21 @@ trait Oracle {
 
 impl Oracle for Redis {
     fn run(&mut self, bodies: &[String]) -> Vec<String> {
-        support::eval_all(self, bodies).unwrap_or_else(|e| panic!("{e}: {bodies:#?}"))
+        if let Ok(replies) = support::eval_all(self, bodies) {
+            return replies;
+        }
+        // Some snippet takes minutes or gigabytes there: ask one by one, each time that happens a new server.
+        let fresh = || Redis::oracle().unwrap_or_else(|e| panic!("{e}"));
+        *self = fresh();
+        let one = |body: &String| match support::eval_all(self, std::slice::from_ref(body)) {
+            Ok(mut replies) => replies.remove(0),
+            Err(e) => {
+                eprintln!("left out, {e}: {body}");
+                *self = fresh();
+                NO_ANSWER.into()
+            }
+        };
+        bodies.iter().map(one).collect()
     }
     fn fits(&self, _: &str) -> bool {
         true
@@ -47,7 +65,12 @@ impl Oracle for Plain {
     fn run(&mut self, bodies: &[String]) -> Vec<String> {
         let scripts: Vec<String> = bodies.iter().map(|b| support::wrap(b)).collect();
         let results = support::plain::run_all(&scripts).unwrap_or_else(|e| panic!("{e}"));
-        results.iter().map(|r| support::escape(&support::normalise(r))).collect()
+        let text = |r: &Vec<u8>| match support::escape(&support::normalise(r)) {
+            // Debian builds it with a check that Redis leaves out.
+            t if t.contains("nesting of [[...]] is deprecated") => NO_ANSWER.into(),
+            t => t,
+        };
+        results.iter().map(text).collect()
     }
     fn fits(&self, body: &str) -> bool {
         // Redis has libraries and a random generator of its own.
@@ -58,7 +81,7 @@ impl Oracle for Plain {
 fn compare(test: &str, oracle: &mut dyn Oracle, redis: bool) {
     let until = Instant::now() + Duration::from_secs(setting("TOTALITY_FUZZ_SECONDS", 5));
     let mut seed = setting("TOTALITY_FUZZ_SEED", 1);
-    let mut vm = support::ours::Ours::new();
+    let mut vm = if redis { Ours::new() } else { Ours::plain() };
     let (mut done, mut bad) = (0, 0);
     while Instant::now() < until && bad < ENOUGH {
         let cases: Vec<(u64, Vec<String>)> = (seed..seed + BATCH)
@@ -71,7 +94,7 @@ fn compare(test: &str, oracle: &mut dyn Oracle, redis: bool) {
         for ((case, body), theirs) in cases.iter().zip(&bodies).zip(&theirs) {
             done += 1;
             let ours = vm.run(body);
-            if ours != *theirs {
+            if ours != *theirs && theirs != NO_ANSWER {
                 bad += 1;
                 let short = shorten(case.1.clone(), oracle, &mut vm).join("\n");
                 let theirs = oracle.run(std::slice::from_ref(&short)).remove(0);
@@ -84,7 +107,7 @@ fn compare(test: &str, oracle: &mut dyn Oracle, redis: bool) {
 }
 
 /// Leaves out statements as long as a difference stays.
-fn shorten(mut lines: Vec<String>, oracle: &mut dyn Oracle, vm: &mut support::ours::Ours) -> Vec<String> {
+fn shorten(mut lines: Vec<String>, oracle: &mut dyn Oracle, vm: &mut Ours) -> Vec<String> {
     let mut i = 0;
     while lines.len() > 1 && i < lines.len() {
         let mut fewer = lines.clone();

@@ -6,7 +6,9 @@
 pub mod generate;
 pub mod ours;
 pub mod plain;
+pub mod program;
 pub mod random;
+pub mod random_data;
 pub mod redis;
 pub mod rng;
 
@@ -15,13 +17,13 @@ use std::path::PathBuf;
 
 /// Shows every result of `T` with its type: numbers with 17 digits, tables in the order of `next`.
 const SHOW: &str = r#"
-local function S(v,d)
+local N=0 local function S(v,d)
   local t=type(v)
   if t=='number' then return string.format('%.17g',v) end
   if t=='string' then return "'"..v.."'" end
   if t=='nil' or t=='boolean' then return tostring(v) end
   if t=='table' then
-    if d>4 then return '{..}' end
+    N=N+1 if d>4 or N>300 then return '{..}' end
     local o,n={},0
     local k,x=next(v)
     while k~=nil and n<80 do n=n+1 o[n]=S(k,d+1)..'='..S(x,d+1) k,x=next(v,k) end

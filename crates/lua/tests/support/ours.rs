@@ -14,22 +14,31 @@ impl Host for NoHost {
     }
 }
 
-/// A VM with Redis's sandbox.
+/// A VM with Redis's sandbox, or one with plain Lua's globals.
 pub struct Ours {
     vm: Vm,
+    plain: bool,
 }
 
 impl Ours {
     pub fn new() -> Ours {
-        Ours { vm: Vm::new(&SandboxBuilder::new(), Limits::default()) }
+        Ours { vm: Vm::new(&SandboxBuilder::new(), Limits::default()), plain: false }
+    }
+
+    /// Globals of a run may be changed by it, so each run gets a new VM.
+    pub fn plain() -> Ours {
+        Ours { vm: Vm::new(&SandboxBuilder::unlocked(), Limits::default()), plain: true }
     }
 
     /// Runs a snippet in the wrapper. A panic is a reply too, so that the test tells which snippet it was.
     pub fn run(&mut self, body: &str) -> String {
         let script = super::wrap(body);
+        if self.plain {
+            *self = Ours::plain();
+        }
         let reply = catch_unwind(AssertUnwindSafe(|| self.reply(&script)));
         reply.unwrap_or_else(|_| {
-            *self = Ours::new();
+            *self = if self.plain { Ours::plain() } else { Ours::new() };
             "PANIC".into()
         })
     }

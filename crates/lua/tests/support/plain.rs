@@ -1,4 +1,4 @@
-//! Debian's `lua5.1` as a second oracle: snippets run in one process, in an environment like Redis's.
+//! Debian's `lua5.1` as a second oracle: snippets run in one process, each in an environment of its own.
 
 use std::io::{Error, Result, Write};
 use std::process::{Command, Stdio};
@@ -14,9 +14,7 @@ local function environment()
   local env={}
   for _,n in ipairs(names) do env[n]=real[n] end
   env._G=env
-  return setmetatable(env,{
-    __index=function(t,k) error("Script attempted to access nonexistent global variable '"..tostring(k).."'",2) end,
-    __newindex=function() error("Attempt to modify a readonly table",2) end})
+  return env
 end
 while true do
   local n=read('*l')

@@ -1,6 +1,8 @@
 //! Random snippets for the differential tests: library calls with edge values, and small programs. Everything a
 //! snippet shows is determined by the snippet: no addresses, no clocks, no tables as keys, no endless loops.
 
+use super::program::Program;
+use super::random_data::{cjson_call, cmsgpack_call, struct_call, table};
 use super::rng::Rng;
 
 const NUMBERS: &[&str] = &[
@@ -91,7 +93,7 @@ const STRINGS: &[&str] = &[
     "'\\127\\128'",
 ];
 
-const OTHERS: &[&str] = &[
+pub const OTHERS: &[&str] = &[
     "nil",
     "true",
     "false",
@@ -108,7 +110,7 @@ const OTHERS: &[&str] = &[
     "cjson.null",
 ];
 
-fn pick<'a>(r: &mut Rng, from: &[&'a str]) -> &'a str {
+pub fn pick<'a>(r: &mut Rng, from: &[&'a str]) -> &'a str {
     r.pick(from)
 }
 
@@ -143,7 +145,7 @@ pub fn quoted(bytes: &[u8]) -> String {
     out
 }
 
-fn bytes_of(r: &mut Rng, alphabet: &[u8], most: usize) -> Vec<u8> {
+pub fn bytes_of(r: &mut Rng, alphabet: &[u8], most: usize) -> Vec<u8> {
     (0..r.below(most + 1)).map(|_| r.pick(alphabet)).collect()
 }
 
@@ -156,7 +158,7 @@ pub fn string(r: &mut Rng) -> String {
     }
 }
 
-fn value(r: &mut Rng) -> String {
+pub fn value(r: &mut Rng) -> String {
     match r.below(8) {
         0..=2 => number(r),
         3..=5 => string(r),
@@ -277,7 +279,7 @@ fn format_call(r: &mut Rng) -> String {
     format!("return string.format({})", args.join(","))
 }
 
-fn string_call(r: &mut Rng) -> String {
+pub fn string_call(r: &mut Rng) -> String {
     let s = if r.one_in(10) { value(r) } else { subject(r) };
     let p = if r.one_in(20) { value(r) } else { pattern(r) };
     let n = |r: &mut Rng| if r.one_in(12) { value(r) } else { number(r) };
@@ -299,14 +301,16 @@ fn string_call(r: &mut Rng) -> String {
         ),
         12 => format!("return string.sub({s},{},{})", n(r), n(r)),
         13 => format!("return string.byte({s},{},{})", n(r), n(r)),
-        14 => format!(
-            "return string.rep({s},{})",
-            if r.one_in(3) { value(r) } else { r.range(-3, 30).to_string() }
-        )
-        .replace("1e15", "3")
-        .replace("1e14", "3")
-        .replace("2^31-1", "3")
-        .replace("2^53", "5"),
+        14 => {
+            // Some numbers wrap to counts that no machine has memory for.
+            let n = match r.below(6) {
+                0 => {
+                    r.pick(&["nil", "'x'", "{}", "'3'", "2.9", "1e15", "2^32", "2^32+2", "0/0", "1/0"]).into()
+                }
+                _ => r.range(-3, 30).to_string(),
+            };
+            format!("return string.rep({s},{n})")
+        }
         15 => format!("return string.char({},{})", n(r), n(r)),
         16 => format!("return string.{}({s})", pick(r, &["len", "lower", "upper", "reverse"])),
         _ => format!(
@@ -328,294 +332,6 @@ fn bit_call(r: &mut Rng) -> String {
     let args: Vec<String> =
         (0..r.below(4)).map(|_| if r.one_in(10) { value(r) } else { number(r) }).collect();
     format!("return bit.{f}({})", args.join(","))
-}
-
-fn struct_format(r: &mut Rng) -> String {
-    let mut f = String::new();
-    for _ in 0..r.below(6) + 1 {
-        match r.below(12) {
-            0 => f.push_str(r.pick(&["<", ">", " ", "!", "!1", "!2", "!4", "!8", "!16", "!3"])),
-            1 => {
-                let most = if r.one_in(10) { 40 } else { 18 };
-                f.push_str(&format!("{}{}", r.pick(&["i", "I"]), r.below(most)));
-            }
-            2 => f.push_str(&format!("c{}", r.below(6))),
-            3 => f.push_str(r.pick(&["y", "?", "z", "c", "n"])),
-            _ => {
-                f.push_str(r.pick(&["b", "B", "h", "H", "l", "L", "T", "i", "I", "f", "d", "s", "x", "bc0"]))
-            }
-        }
-    }
-    quoted(f.as_bytes())
-}
-
-fn struct_call(r: &mut Rng) -> String {
-    let f = struct_format(r);
-    match r.below(4) {
-        0 => format!("return struct.size({f})"),
-        1 | 2 => {
-            let args: Vec<String> = (0..r.below(7))
-                .map(|_| match r.below(10) {
-                    0..=5 => number(r),
-                    6..=8 => string(r),
-                    _ => value(r),
-                })
-                .collect();
-            let comma = if args.is_empty() { "" } else { "," };
-            format!(
-                "local f={f} local p=struct.pack(f{comma}{}) return p,#p,pcall(struct.unpack,f,p)",
-                args.join(",")
-            )
-        }
-        _ => {
-            let data = quoted(&bytes_of(r, b"\0\x01\x02\x03\x7f\x80\xff\xfeabc", 24));
-            let at = if r.one_in(3) { format!(",{}", number(r)) } else { String::new() };
-            format!("return struct.unpack({f},{data}{at})")
-        }
-    }
-}
-
-/// A table expression whose keys are numbers, strings or booleans.
-fn table(r: &mut Rng, depth: usize) -> String {
-    let mut items = Vec::new();
-    for _ in 0..r.below(7) {
-        let v = data(r, depth + 1);
-        items.push(match r.below(8) {
-            0 => format!("['{}']={v}", r.pick(&["a", "b", "id", "name", "x y", "1", ""])),
-            1 => format!("{}={v}", r.pick(&["a", "b", "c", "id", "name", "email", "k1", "k2"])),
-            2 => format!("[{}]={v}", r.range(-3, 14)),
-            3 => {
-                let n = number(r);
-                if n.contains("0/0") { v } else { format!("[{n}]={v}") }
-            }
-            _ => v,
-        });
-    }
-    format!("{{{}}}", items.join(","))
-}
-
-/// What JSON and MessagePack carry, and now and then something else.
-fn data(r: &mut Rng, depth: usize) -> String {
-    match r.below(if depth > 3 { 8 } else { 12 }) {
-        0..=2 => number(r),
-        3..=5 => string(r),
-        6 => pick(r, &["true", "false", "cjson.null"]).into(),
-        7 => {
-            if r.one_in(8) {
-                pick(r, OTHERS).into()
-            } else {
-                number(r)
-            }
-        }
-        _ => table(r, depth),
-    }
-}
-
-fn json_text(r: &mut Rng, depth: usize) -> String {
-    let space = |r: &mut Rng| if r.one_in(8) { r.pick(&[" ", "\n", "\t", "  "]) } else { "" };
-    let inner = match r.below(if depth > 4 { 7 } else { 11 }) {
-        0 => r.range(-1000, 1000).to_string(),
-        1 => (r.pick(&[
-            "0",
-            "-0",
-            "1.5",
-            "1e5",
-            "1E-3",
-            "-2.25e+10",
-            "01",
-            "0x1F",
-            "+1",
-            "nan",
-            "inf",
-            "-Infinity",
-            "1e999",
-            ".5",
-            "5.",
-            "-",
-            "1e",
-            "9007199254740993",
-            "0.1",
-            "123456789012345678",
-        ]))
-        .into(),
-        2 => (r.pick(&["true", "false", "null", "nul", "tru", "True", "NaN"])).into(),
-        3..=6 => {
-            let mut s = String::from("\"");
-            for _ in 0..r.below(5) {
-                s.push_str(r.pick(&[
-                    "a",
-                    "b",
-                    " ",
-                    "\\n",
-                    "\\\"",
-                    "\\\\",
-                    "\\/",
-                    "\\u0041",
-                    "\\u00e9",
-                    "\\ud83d\\ude00",
-                    "\\ud83d",
-                    "\\u0000",
-                    "\\x",
-                    "\\u12",
-                    "é",
-                    "\n",
-                    "\\b",
-                    "\\f",
-                    "z",
-                ]));
-            }
-            if !r.one_in(40) {
-                s.push('"');
-            }
-            s
-        }
-        7 | 8 => {
-            let items: Vec<String> = (0..r.below(4)).map(|_| json_text(r, depth + 1)).collect();
-            format!("[{}]", items.join(if r.one_in(30) { " " } else { "," }))
-        }
-        _ => {
-            let items: Vec<String> = (0..r.below(4))
-                .map(|_| {
-                    let key =
-                        r.pick(&["\"a\"", "\"b\"", "\"1\"", "\"\"", "\"id\"", "\"k\\u0041\"", "a", "1"]);
-                    let key = if r.one_in(6) { key } else { "\"a\"" };
-                    format!("{key}{}:{}", space(r), json_text(r, depth + 1))
-                })
-                .collect();
-            format!("{{{}}}", items.join(","))
-        }
-    };
-    format!("{}{inner}{}", space(r), space(r))
-}
-
-/// Damages a text now and then.
-fn mutate(r: &mut Rng, mut bytes: Vec<u8>) -> Vec<u8> {
-    if r.one_in(3) && !bytes.is_empty() {
-        let at = r.below(bytes.len());
-        match r.below(4) {
-            0 => bytes.truncate(at),
-            1 => bytes[at] = r.pick(b"[]{},:\"\\0ntfu1-\0 x\xff"),
-            2 => bytes.insert(at, r.pick(b"[]{},:\"\\0ntfu1-\0 x\xff")),
-            _ => {
-                bytes.remove(at);
-            }
-        }
-    }
-    bytes
-}
-
-fn cjson_call(r: &mut Rng) -> String {
-    let mut settings = String::new();
-    if r.one_in(4) {
-        settings = match r.below(7) {
-            0 => format!(
-                "cjson.encode_sparse_array({},{},{}) ",
-                pick(r, &["true", "false"]),
-                r.below(4),
-                r.below(20)
-            ),
-            1 => format!("cjson.encode_max_depth({}) ", r.below(5) + 1),
-            2 => format!("cjson.decode_max_depth({}) ", r.below(5) + 1),
-            3 => format!("cjson.encode_number_precision({}) ", r.below(14) + 1),
-            4 => format!(
-                "cjson.encode_invalid_numbers({}) ",
-                pick(r, &["true", "false", "'null'", "'on'", "'off'"])
-            ),
-            5 => "cjson.decode_invalid_numbers(false) ".into(),
-            _ => "cjson.encode_keep_buffer(false) ".into(),
-        };
-    }
-    if r.one_in(2) {
-        format!("{settings}return cjson.encode({})", data(r, 0))
-    } else {
-        let text = json_text(r, 0).into_bytes();
-        let text = quoted(&mutate(r, text));
-        format!("{settings}local v=cjson.decode({text}) return v,pcall(cjson.encode,v)")
-    }
-}
-
-fn msgpack_bytes(r: &mut Rng, depth: usize, out: &mut Vec<u8>) {
-    match r.below(if depth > 4 { 8 } else { 12 }) {
-        0 => out.push(r.below(256) as u8),
-        1 => out.push(r.below(128) as u8),
-        2 | 3 => {
-            let (tag, n) = r.pick(&[
-                (0xcc, 1),
-                (0xcd, 2),
-                (0xce, 4),
-                (0xcf, 8),
-                (0xd0, 1),
-                (0xd1, 2),
-                (0xd2, 4),
-                (0xd3, 8),
-                (0xca, 4),
-                (0xcb, 8),
-            ]);
-            out.push(tag);
-            // NaNs are left out: their sign and payload are the processor's affair.
-            out.extend((0..n).map(|i| if tag <= 0xcb && i == 0 { 0x3f } else { r.below(256) as u8 }));
-        }
-        4 | 5 => {
-            let n = r.below(6);
-            out.push(0xa0 | n as u8);
-            out.extend(bytes_of(r, b"abc\0\xff", 0).into_iter().chain((0..n).map(|i| b'a' + i as u8)));
-        }
-        6 => out.extend_from_slice(&[0xd9, 3, b'x', b'y', b'z']),
-        7 => out.push(r.pick(&[0xc0, 0xc2, 0xc3, 0xc1])),
-        8 | 9 => {
-            let n = r.below(5);
-            if r.one_in(4) {
-                out.extend_from_slice(&[0xdc, 0, n as u8])
-            } else {
-                out.push(0x90 | n as u8)
-            }
-            (0..n).for_each(|_| msgpack_bytes(r, depth + 1, out));
-        }
-        _ => {
-            let n = r.below(4);
-            if r.one_in(4) {
-                out.extend_from_slice(&[0xde, 0, n as u8])
-            } else {
-                out.push(0x80 | n as u8)
-            }
-            for _ in 0..n {
-                // Tables as keys would be ordered by address.
-                match r.below(3) {
-                    0 => out.push(r.below(20) as u8),
-                    1 => out.extend_from_slice(&[0xa1, b'a' + r.below(5) as u8]),
-                    _ => out.push(r.pick(&[0xc2, 0xc3, 0xff, 0xc0])),
-                }
-                msgpack_bytes(r, depth + 1, out);
-            }
-        }
-    }
-}
-
-fn cmsgpack_call(r: &mut Rng) -> String {
-    match r.below(5) {
-        0 | 1 => {
-            let args: Vec<String> = (0..r.below(4)).map(|_| data(r, 0)).collect();
-            let call = format!("cmsgpack.pack({})", args.join(","));
-            if r.one_in(2) { format!("return {call}") } else { format!("return cmsgpack.unpack({call})") }
-        }
-        n => {
-            let mut bytes = Vec::new();
-            (0..r.below(3) + 1).for_each(|_| msgpack_bytes(r, 0, &mut bytes));
-            if r.one_in(4) {
-                let at = r.below(bytes.len() + 1);
-                bytes.truncate(at);
-            }
-            let text = quoted(&bytes);
-            match n {
-                2 => format!("return cmsgpack.unpack({text})"),
-                3 => format!(
-                    "return cmsgpack.unpack_one({text},{})",
-                    if r.one_in(8) { number(r) } else { r.below(8).to_string() }
-                ),
-                _ => format!("return cmsgpack.unpack_limit({text},{},{})", r.range(-1, 5), r.range(-1, 8)),
-            }
-        }
-    }
 }
 
 fn base_call(r: &mut Rng) -> String {
@@ -693,219 +409,164 @@ fn base_call(r: &mut Rng) -> String {
     }
 }
 
+/// Assignments and removals in a table with keys of all kinds, then its order and its length.
+fn table_torture(r: &mut Rng) -> String {
+    let mut out = format!("local t={}", if r.one_in(2) { "{}".into() } else { table(r, 3) });
+    let spread = r.pick(&[4, 12, 40, 200]);
+    let named = r.one_in(2);
+    let mut i = 0;
+    for _ in 0..r.below(40) + 1 {
+        let key = match r.below(if named { 10 } else { 7 }) {
+            0..=2 => r.range(-2, spread).to_string(),
+            3 => {
+                i += 1;
+                i.to_string()
+            }
+            4 => format!("{}", r.range(-40, 40) as f64 / 4.0),
+            5 => "#t+1".into(),
+            6 => "#t".into(),
+            _ => {
+                format!("'{}{}'", r.pick(&["k", "key", "a", "some_longer_name_of_a_field_", ""]), r.below(20))
+            }
+        };
+        let v = if r.one_in(3) { "nil".into() } else { r.below(100).to_string() };
+        out.push_str(&match r.below(12) {
+            0 => format!(" table.insert(t,{v})"),
+            1 => " table.remove(t)".into(),
+            2 => format!(" for i=1,{} do t[i]={v} end", r.below(20)),
+            3 => format!(" for i={},1,-1 do t[i]={v} end", r.below(12)),
+            _ => format!(" t[{key}]={v}"),
+        });
+    }
+    out.push_str(" local o={} for k,v in pairs(t) do o[#o+1]=tostring(k) end return table.concat(o,' '),#t,table.maxn(t)");
+    out
+}
+
+/// Sorting with comparisons that are not all consistent.
+fn sort_torture(r: &mut Rng) -> String {
+    let n = r.below(40);
+    let span = r.pick(&[2, 5, 50, 1000]);
+    let items: Vec<String> =
+        (0..n).map(|_| if r.one_in(60) { value(r) } else { r.range(-span, span).to_string() }).collect();
+    let compare = r.pick(&[
+        "",
+        ",function(a,b) return a<b end",
+        ",function(a,b) return a>b end",
+        ",function(a,b) return a<=b end",
+        ",function(a,b) return a%3<b%3 end",
+        ",function(a,b) return true end",
+        ",function(a,b) return false end",
+        ",function(a,b) n=n+1 return n%3==0 end",
+        ",function(a,b) n=n+1 if n>20 then error('enough '..n) end return a<b end",
+        ",function(a,b) t[n%10]=n n=n+1 return a<b end",
+    ]);
+    format!("local n=0 local t={{{}}} local ok,e=pcall(table.sort,t{compare}) return ok,e,t", items.join(","))
+}
+
+/// A program damaged by leaving out, doubling or exchanging some of its words; only compiled.
+fn broken_program(r: &mut Rng) -> String {
+    let text = Program::new(r.next_u64()).join(r.pick(&["\n", " "]));
+    let mut words: Vec<String> = Vec::new();
+    for c in text.chars() {
+        let joins = |a: char, b: char| a.is_alphanumeric() && b.is_alphanumeric();
+        match words.last_mut() {
+            Some(w) if w.chars().last().is_some_and(|l| joins(l, c)) => w.push(c),
+            _ => words.push(c.into()),
+        }
+    }
+    for _ in 0..r.below(2) + 1 {
+        let at = r.below(words.len());
+        let other = words[r.below(words.len())].clone();
+        match r.below(5) {
+            0 => drop(words.remove(at)),
+            1 => words.insert(at, other),
+            2 => words[at] = other,
+            3 => words.truncate(at + 1),
+            _ => {
+                words[at] = r
+                    .pick(&[
+                        "end", "(", ")", "{", "}", "=", "==", "...", "..", ".", ":", ",", "'", "[[", "]]",
+                        "--", "--[[", "function", "local", "do", "then", "return", "break", "nil", "0x",
+                        "1e", "3..2", "\\", "~", "~=", "<", "#", "until", "@", "\u{1}", "é", "'\\300'", "\"",
+                        "[=", "[==[", "for", "in", "and", "not", "-", "%", ";", "goto", "1", "x",
+                    ])
+                    .into()
+            }
+        }
+    }
+    let text = words.concat();
+    format!("local f,e=loadstring({},'=m') return f~=nil,e", quoted(text.as_bytes()))
+}
+
+/// Coroutines, handlers, levels of errors, tail calls.
+fn control(r: &mut Rng) -> String {
+    let thrown = |r: &mut Rng| {
+        r.pick(&[
+            "error('e')",
+            "error('e',0)",
+            "error('e',2)",
+            "error('e',3)",
+            "error({1})",
+            "error()",
+            "error(5)",
+            "local x=nil+1",
+            "local x={} x.y.z=1",
+            "nofunc()",
+            "string.rep()",
+            "('x'):bad()",
+            "return 1",
+            "return coroutine.yield(7)",
+            "coroutine.yield(8) error('after')",
+            "local t=setmetatable({},{__index=function() error('idx') end}) return t.x",
+            "return error('tail')",
+            "return string.rep('x',{})",
+            "return (string.gsub('abc','b',function() error('cb') end))",
+            "table.sort({3,2,1},function() error('cmp',2) end)",
+            "return f1()",
+            "return (f1())",
+            "f1() f1()",
+            "return pcall(f1)",
+            "return select(2,pcall(error))",
+            "assert(false,'no')",
+            "assert(nil)",
+            "for i=1,nil do end",
+            "for k in 5 do end",
+        ])
+    };
+    let (a, b) = (thrown(r), thrown(r));
+    let a = if a.contains("f1") { "error('deep',2)" } else { a };
+    let head = format!("local function f1(...) {a} end\nlocal function f2(...)\n {b} end\n");
+    let rest = match r.below(9) {
+        0 => "return pcall(f2)",
+        1 => "return xpcall(f2,function(e) return e,1 end)",
+        2 => "return xpcall(f2,function(e) error('again') end)",
+        3 => {
+            "local c=coroutine.create(f2) local a={coroutine.resume(c,1)} local b={coroutine.resume(c,2)} return a,b,coroutine.status(c)"
+        }
+        4 => "local c=coroutine.wrap(f2) return pcall(c),pcall(c)",
+        5 => "local c=coroutine.wrap(function() return pcall(f2) end) return pcall(c)",
+        6 => "return f2()",
+        7 => {
+            "local t=setmetatable({},{__add=f2,__call=f2,__tostring=f2}) return pcall(function() return t+1 end),pcall(t),pcall(tostring,t)"
+        }
+        _ => "return pcall(pcall,f2)",
+    };
+    format!("{head}{rest}")
+}
+
 /// A call of a library function. Those that only Redis has are left out on request.
 pub fn call(r: &mut Rng, redis: bool) -> String {
-    match r.below(if redis { 16 } else { 9 }) {
+    match r.below(if redis { 21 } else { 14 }) {
         0..=2 => string_call(r),
         3 | 4 => format_call(r),
         5..=8 => base_call(r),
-        9 => bit_call(r),
-        10 | 11 => struct_call(r),
-        12 | 13 => cjson_call(r),
+        9 | 10 => table_torture(r),
+        11 => sort_torture(r),
+        12 => broken_program(r),
+        13 => control(r),
+        14 => bit_call(r),
+        15 | 16 => struct_call(r),
+        17 | 18 => cjson_call(r),
         _ => cmsgpack_call(r),
-    }
-}
-
-/// A small program: its statements, one by one, so that a failing one can be shortened.
-pub struct Program {
-    r: Rng,
-    functions: usize,
-    loops: usize,
-}
-
-const VARS: &[&str] = &["a", "b", "c", "d", "t", "u"];
-const FIELDS: &[&str] = &["x", "y", "z", "n", "name"];
-
-impl Program {
-    /// Statements of a program made from a seed.
-    pub fn new(seed: u64) -> Vec<String> {
-        let mut p = Program { r: Rng::new(seed), functions: 0, loops: 0 };
-        let mut out = vec!["local a,b,c,d,t,u=1,'x',nil,2.5,{},{3,1,2}".to_owned()];
-        for _ in 0..p.r.below(9) + 2 {
-            out.push(p.statement(0));
-        }
-        out.push("do return a,b,c,d,t,u end".to_owned());
-        out
-    }
-
-    fn var(&mut self) -> &'static str {
-        self.r.pick(VARS)
-    }
-
-    fn place(&mut self, depth: usize) -> String {
-        match self.r.below(8) {
-            0 | 1 => format!("{}.{}", if self.r.one_in(4) { self.var() } else { "t" }, self.r.pick(FIELDS)),
-            2 => format!("{}[{}]", if self.r.one_in(4) { self.var() } else { "t" }, self.key(depth)),
-            3 => format!("u[{}]", self.r.range(-1, 8)),
-            _ => self.var().into(),
-        }
-    }
-
-    /// An expression that is never a table, so that it may be a key.
-    fn key(&mut self, depth: usize) -> String {
-        match self.r.below(6) {
-            0 => format!("'{}'", self.r.pick(FIELDS)),
-            1 | 2 => self.r.range(-2, 12).to_string(),
-            3 => (self.r.pick(&["true", "0.5", "'1'", "2^53", "-0", "1e3"])).into(),
-            4 => format!("tostring({})=='1'", self.expr(depth + 1)),
-            _ => "#u".into(),
-        }
-    }
-
-    fn expr(&mut self, depth: usize) -> String {
-        if depth > 3 {
-            return match self.r.below(4) {
-                0 => self.r.range(-3, 9).to_string(),
-                1 => format!("'{}'", self.r.pick(FIELDS)),
-                _ => self.var().into(),
-            };
-        }
-        let d = depth + 1;
-        match self.r.below(30) {
-            0..=3 => self.r.range(-5, 20).to_string(),
-            4 => number(&mut self.r),
-            5 => string(&mut self.r),
-            6..=9 => self.var().into(),
-            10 | 11 => self.place(d),
-            12..=15 => {
-                let op = self.r.pick(&["+", "-", "*", "/", "%", "^"]);
-                format!("({} {op} {})", self.expr(d), self.expr(d))
-            }
-            16 => {
-                let op = self.r.pick(&["==", "~=", "<", "<=", ">", ">="]);
-                format!("({} {op} {})", self.expr(d), self.expr(d))
-            }
-            17 | 18 => {
-                let op = self.r.pick(&["and", "or"]);
-                format!("({} {op} {})", self.expr(d), self.expr(d))
-            }
-            19 => format!("(tostring({})..{})", self.var(), self.expr(d)),
-            20 => format!("({} .. {})", self.expr(d), self.expr(d)),
-            21 => format!("{}{}", self.r.pick(&["not ", "-", "#"]), self.expr(d)),
-            22 => {
-                let items: Vec<String> = (0..self.r.below(4)).map(|_| self.expr(d)).collect();
-                format!("{{{}}}", items.join(","))
-            }
-            23 => format!("{{{}={},[{}]={}}}", self.r.pick(FIELDS), self.expr(d), self.key(d), self.expr(d)),
-            24 => {
-                let f = self.r.pick(&[
-                    "type",
-                    "tostring",
-                    "tonumber",
-                    "math.floor",
-                    "string.len",
-                    "string.upper",
-                    "unpack",
-                    "next",
-                    "math.abs",
-                ]);
-                format!("{f}({})", if f == "tostring" { self.var().into() } else { self.expr(d) })
-            }
-            25 => format!("string.{}", &call_text(&mut self.r)),
-            26 => format!(
-                "(function(...) local a,b=... return {} end)({},{})",
-                self.expr(d),
-                self.expr(d),
-                self.expr(d)
-            ),
-            27 if self.functions > 0 => {
-                let n = self.r.below(self.functions);
-                format!("f{n}({},{})", self.expr(d), self.expr(d))
-            }
-            28 => {
-                format!("select({},{},{})", self.r.pick(&["'#'", "1", "-1", "2"]), self.expr(d), self.expr(d))
-            }
-            _ => format!("pcall(function() return {} end)", self.expr(d)),
-        }
-    }
-
-    fn block(&mut self, depth: usize) -> String {
-        let n = self.r.below(3) + 1;
-        (0..n).map(|_| self.statement(depth)).collect::<Vec<_>>().join(" ")
-    }
-
-    fn statement(&mut self, depth: usize) -> String {
-        let d = depth + 1;
-        if depth > 3 {
-            return format!("{}={}", self.var(), self.expr(2));
-        }
-        match self.r.below(24) {
-            0..=5 => format!("{}={}", self.place(1), self.expr(0)),
-            6 => format!("{},{}={},{}", self.place(1), self.place(1), self.expr(1), self.expr(1)),
-            7 | 8 => format!("if {} then {} else {} end", self.expr(1), self.block(d), self.block(d)),
-            9 => format!("for i={},{} do {} end", self.r.range(-2, 3), self.r.range(-2, 6), self.block(d)),
-            10 => {
-                let step = self.r.pick(&["1", "-1", "0.5", "2", "-2"]);
-                format!(
-                    "for i={},{},{step} do a=i {} end",
-                    self.r.range(-2, 6),
-                    self.r.range(-2, 6),
-                    self.block(d)
-                )
-            }
-            11 => format!("for k,v in pairs(t) do b=tostring(k)..'|'..type(v) end"),
-            12 => format!("for k,v in ipairs(u) do {} if k>20 then break end end", self.block(d)),
-            13 => {
-                self.loops += 1;
-                let n = self.loops;
-                format!("local w{n}=0 while w{n}<{} do w{n}=w{n}+1 {} end", self.r.below(5), self.block(d))
-            }
-            14 => {
-                self.loops += 1;
-                let n = self.loops;
-                format!("local w{n}=0 repeat w{n}=w{n}+1 {} until w{n}>3 or {}", self.block(d), self.expr(2))
-            }
-            15 if depth == 0 => {
-                let n = self.functions;
-                let text = format!(
-                    "local function f{n}(a,...) local b=... {} do return {},{} end end",
-                    self.block(2),
-                    self.expr(1),
-                    self.expr(2)
-                );
-                self.functions += 1;
-                text
-            }
-            16 => format!("table.insert({},{})", self.r.pick(&["u", "t"]), self.expr(1)),
-            17 => format!("c=table.remove({})", self.r.pick(&["u", "t"])),
-            18 => format!("{}=select('#',pcall(function() {} end))", self.var(), self.block(d)),
-            19 => format!("c,d=pcall(function() {} error({}) end)", self.block(d), self.expr(1)),
-            20 => {
-                let event = self.r.pick(&[
-                    "__index",
-                    "__newindex",
-                    "__add",
-                    "__concat",
-                    "__call",
-                    "__lt",
-                    "__le",
-                    "__eq",
-                    "__unm",
-                    "__len",
-                    "__tostring",
-                    "__mod",
-                ]);
-                format!("setmetatable(t,{{{event}=function(x,y) return {} end}})", self.expr(2))
-            }
-            21 => format!(
-                "c=coroutine.wrap(function(...) local x=coroutine.yield({}) do return x,{} end end) d=c({}) d=c({})",
-                self.expr(2),
-                self.expr(2),
-                self.expr(2),
-                self.expr(2)
-            ),
-            22 => "pcall(table.sort,u)".into(),
-            _ => format!("do local {}={} {} end", self.var(), self.expr(1), self.block(d)),
-        }
-    }
-}
-
-/// A call of a string function without its library's name.
-fn call_text(r: &mut Rng) -> String {
-    loop {
-        let text = string_call(r);
-        if let Some(text) = text.strip_prefix("return string.") {
-            return text.to_owned();
-        }
     }
 }

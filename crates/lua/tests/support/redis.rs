@@ -46,7 +46,7 @@ impl Redis {
         loop {
             if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+                stream.set_read_timeout(Some(Duration::from_secs(10)))?;
                 return Ok(Redis { child, stream: BufReader::new(stream), dir });
             }
             if began.elapsed() > Duration::from_secs(20) || child.try_wait()?.is_some() {
