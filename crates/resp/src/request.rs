@@ -68,6 +68,8 @@ pub enum ProtocolError {
     InvalidBulkLength,
     /// Something else (given) stands where a `$` must be.
     ExpectedDollar(u8),
+    /// A line or an argument does not end with `\r\n`.
+    InvalidCrlf,
     /// Quotes of an inline command do not match.
     UnbalancedQuotes,
     /// An inline command without end.
@@ -101,6 +103,7 @@ impl ProtocolError {
             ProtocolError::InvalidMultibulkLength => "invalid multibulk length",
             ProtocolError::InvalidBulkLength => "invalid bulk length",
             ProtocolError::ExpectedDollar(_) => "expected '$'",
+            ProtocolError::InvalidCrlf => "invalid CRLF in request",
             ProtocolError::UnbalancedQuotes => "unbalanced quotes in request",
             ProtocolError::TooBigInline => "too big inline request",
             ProtocolError::UnauthMultibulkLength => "unauthenticated multibulk length",
@@ -205,9 +208,9 @@ impl Parser {
         self.spans.capacity() * size_of::<Span>() + self.text.capacity()
     }
 
-    /// Bytes of the arguments read so far of the command under way.
+    /// Bytes read so far of the command under way, the protocol's own included.
     pub fn args_bytes(&self) -> usize {
-        self.spans.iter().map(|s| s.len).sum()
+        if self.in_command() { self.pos } else { 0 }
     }
 
     /// Forgets what was read and gives the memory back.
@@ -251,7 +254,7 @@ impl Parser {
             if self.bulk == NO_BULK {
                 if let Some(c) = buf.get(self.pos)
                     && *c != b'$'
-                    && memchr::memchr(b'\r', buf.get(self.pos..).unwrap_or_default()).is_some()
+                    && self.line_arrived(buf)
                 {
                     return Err(ProtocolError::ExpectedDollar(*c));
                 }
@@ -271,6 +274,9 @@ impl Parser {
                 // The other arguments need at least "$0\r\n\r\n" each; asking for them too saves nothing.
                 return Ok(Parsed::More(end - buf.len()));
             }
+            if buf.get(end - 2..end) != Some(b"\r\n") {
+                return Err(ProtocolError::InvalidCrlf);
+            }
             self.spans.push(Span { start: self.pos, len: self.bulk });
             self.pos = end;
             self.scanned = end;
@@ -281,8 +287,15 @@ impl Parser {
         Ok(Parsed::Command(self.pos))
     }
 
+    /// Is the line at `pos` here with the byte after its `\r`?
+    #[cold]
+    fn line_arrived(&self, buf: &[u8]) -> bool {
+        let rest = buf.get(self.pos..).unwrap_or_default();
+        memchr::memchr(b'\r', rest).is_some_and(|i| i + 1 < rest.len())
+    }
+
     /// The number of the header line at `pos` (past its first byte) and the position after the line. Outer `None`: the
-    /// line is not complete. Inner `None`: not a number. Redis looks for `\r` and takes the byte after it on trust.
+    /// line is not complete. Inner `None`: not a number.
     #[inline]
     fn number(
         &mut self,
@@ -291,11 +304,11 @@ impl Parser {
     ) -> Result<Option<(Option<i64>, usize)>, ProtocolError> {
         let digit = |c: u8| i64::from(c - b'0');
         match buf.get(self.pos + 1..) {
-            Some([a @ b'0'..=b'9', b'\r', _, ..]) => Ok(Some((Some(digit(*a)), self.pos + 4))),
-            Some([a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', _, ..]) => {
+            Some([a @ b'0'..=b'9', b'\r', b'\n', ..]) => Ok(Some((Some(digit(*a)), self.pos + 4))),
+            Some([a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', ..]) => {
                 Ok(Some((Some(digit(*a) * 10 + digit(*b)), self.pos + 5)))
             }
-            Some([a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b'\r', _, ..]) => {
+            Some([a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b'\r', b'\n', ..]) => {
                 Ok(Some((Some(digit(*a) * 100 + digit(*b) * 10 + digit(*c)), self.pos + 6)))
             }
             _ => self.number_slow(buf, too_big),
@@ -318,8 +331,10 @@ impl Parser {
             Some(i) => {
                 let end = from + i;
                 self.scanned = end;
-                if end + 2 > buf.len() {
-                    return Ok(None);
+                match buf.get(end + 1) {
+                    None => return Ok(None),
+                    Some(b'\n') => {}
+                    Some(_) => return Err(ProtocolError::InvalidCrlf),
                 }
                 let text = buf.get(self.pos + 1..end).unwrap_or_default();
                 Ok(Some((parse_i64(text), end + 2)))
@@ -390,6 +405,11 @@ mod tests {
             (b"*1\r\n$11\r\n", &small, "invalid bulk length"),
             (b"*3\r\n$3\r\nSET\r\n$1\r\nx\r\nfooz\r\n", &open, "expected '$', got 'f'"),
             (b"*1\r\n\r\n", &open, "expected '$', got ' '"),
+            (b"*3\rx$3\r\n", &open, "invalid CRLF in request"),
+            (b"*3x\n$3\r\n", &open, "invalid multibulk length"),
+            (b"*1\r\n$3\rxSET\r\n", &open, "invalid CRLF in request"),
+            (b"*1\r\n$3\r\nSET\rx", &open, "invalid CRLF in request"),
+            (b"*1\r\n$3\r\nSETx\n", &open, "invalid CRLF in request"),
             (b"*11\r\n", &closed, "unauthenticated multibulk length"),
             (b"*1\r\n$16385\r\n", &closed, "unauthenticated bulk length"),
             (b"SET \"a\r\n", &open, "unbalanced quotes in request"),

@@ -143,6 +143,11 @@ impl Server {
             parser.release();
         }
         conn.parser = parser;
+        if let Some(io) = self.engine.client_io(conn.client) {
+            io.qbuf = conn.input.len();
+            io.qbuf_free = conn.input.capacity() - conn.input.len();
+            io.argv_mem = conn.parser.args_bytes();
+        }
     }
 
     /// The peer is done, or the connection broke.

@@ -9,6 +9,7 @@ mod clients;
 mod clock;
 pub mod config_file;
 mod conn;
+mod evict;
 mod io;
 mod listen;
 mod log;

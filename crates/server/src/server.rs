@@ -222,6 +222,7 @@ impl Server {
         self.next_cron = now + Duration::from_micros(1_000_000 / self.io.settings.hz);
         self.engine.cron();
         self.deliver();
+        self.evict_clients();
         if now >= self.next_second {
             self.next_second = now + Duration::from_secs(1);
             self.sweep();

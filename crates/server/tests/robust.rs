@@ -203,3 +203,25 @@ fn idle_connections_cost_little() {
     drop(streams);
     server.assert_alive();
 }
+
+#[test]
+fn the_largest_clients_go_when_all_take_too_much() {
+    let server = serve(&["--maxmemory-clients", "20mb"]);
+    let mut small = server.client();
+    small.call(&["PING"]).unwrap();
+    let mut streams: Vec<_> = (0..4).map(|_| server.connect()).collect();
+    for (i, stream) in streams.iter_mut().enumerate() {
+        // Unfinished arguments of 2, 4, 6 and 10 MB: 22 in all.
+        let megabytes = [2, 4, 6, 10][i];
+        stream.write_all(b"*2\r\n$3\r\nGET\r\n$100000000\r\n").unwrap();
+        stream.write_all(&vec![b'x'; megabytes << 20]).unwrap();
+    }
+    let (_, ended) = drained_to_end(&mut streams[3]);
+    assert!(ended, "the largest stays");
+    for stream in &mut streams[..2] {
+        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let (_, ended) = drained_to_end(stream);
+        assert!(!ended, "a small one went");
+    }
+    assert_eq!(small.call(&["PING"]).unwrap().text(), "PONG");
+}
