@@ -41,4 +41,5 @@ pub use engine::{After, Engine, Outgoing, Ticker};
 pub use error::{CmdError, Res};
 pub use frame::Frame;
 pub use reply::{Proto, Reply};
+pub use totality_lua::Interrupt;
 pub use value::Value;

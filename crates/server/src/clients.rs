@@ -285,9 +285,13 @@ impl Server {
     /// Executes the command that the parser completed.
     #[inline]
     fn execute(&mut self, turn: &mut Turn, parser: &Parser, buf: &[u8]) -> After {
-        let mut meanwhile = Meanwhile { _io: &mut self.io };
         let args = parser.args(buf);
         let argc = args.len();
+        // EVAL, EXEC, FCALL, FUNCTION and their kin, and some that run none: those only wake the watchdog in vain.
+        if let Some([b'e' | b'E' | b'f' | b'F', ..]) = args.clone().next() {
+            self.watchdog.script_ahead();
+        }
+        let mut meanwhile = Meanwhile { _io: &mut self.io };
         if argc > FEW_ARGS {
             let argv: Vec<&[u8]> = args.collect();
             return self.engine.execute(turn.client, &argv, &mut turn.out, &mut meanwhile);

@@ -18,5 +18,6 @@ mod rewrite;
 mod server;
 mod settings;
 mod signals;
+mod watchdog;
 
 pub use server::{Handle, Server, StartError};

@@ -16,6 +16,7 @@ use crate::log::Log;
 use crate::process_info;
 use crate::settings::Settings;
 use crate::signals::Signals;
+use crate::watchdog::Watchdog;
 
 /// Descriptors that the server needs beside those of clients.
 const RESERVED_FILES: u64 = 32;
@@ -59,6 +60,7 @@ pub struct Server {
     pub(crate) config_file: Option<PathBuf>,
     handle: Handle,
     signals: Option<Signals>,
+    pub(crate) watchdog: Watchdog,
     batch: Vec<usize>,
     next_cron: Instant,
     pub(crate) next_second: Instant,
@@ -98,6 +100,8 @@ impl Server {
         }
         let mut engine = Engine::new(config, Box::new(WallClock::new()), random_seed()?);
         process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
+        let watchdog = Watchdog::start(engine.sv.scripts.interrupt(), engine.sv.scripts.run_counter())
+            .map_err(start_error("Can't start a thread"))?;
         let handle = Handle { waker: Arc::new(waker), stop: Arc::new(AtomicBool::new(false)) };
         let now = Instant::now();
         let mut server = Server {
@@ -106,6 +110,7 @@ impl Server {
             config_file,
             handle,
             signals: None,
+            watchdog,
             batch: Vec::new(),
             next_cron: now,
             next_second: now,
