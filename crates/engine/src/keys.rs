@@ -20,6 +20,9 @@ pub enum KeyError {
 pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
     let mut keys = Keys::new();
     for key in spec.keys {
+        if key.begin == Begin::Unknown && key.flags.contains(KeyFlags::OW) && spec.name == "sort" {
+            keys.extend(sort_destination(argv).map(|at| (at, key.flags)));
+        }
         let Some(begin) = begin_of(key.begin, argv) else { continue };
         match key.find {
             Find::Unknown => {}
@@ -48,16 +51,31 @@ pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
                 let start = begin + first as usize;
                 let room = argv.len().saturating_sub(start);
                 let count = usize::try_from(count).map_err(|_| KeyError::Invalid)?;
-                if count > room {
+                let step = step.max(1) as usize;
+                if count > room.div_ceil(step) {
                     return Err(KeyError::Invalid);
                 }
                 for i in 0..count {
-                    keys.push((start + i * step.max(1) as usize, key.flags));
+                    keys.push((start + i * step, key.flags));
                 }
             }
         }
     }
     Ok(keys)
+}
+
+/// Where SORT's STORE key is; of several the last one counts.
+fn sort_destination(argv: &[&[u8]]) -> Option<usize> {
+    const WITH_ARGUMENTS: [(&[u8], usize); 4] = [(b"LIMIT", 2), (b"GET", 1), (b"BY", 1), (b"STORE", 1)];
+    let (mut i, mut found) = (2, None);
+    while i < argv.len() {
+        let skip = WITH_ARGUMENTS.iter().find(|(word, _)| argv[i].eq_ignore_ascii_case(word));
+        if argv[i].eq_ignore_ascii_case(b"STORE") && i + 1 < argv.len() {
+            found = Some(i + 1);
+        }
+        i += 1 + skip.map_or(0, |(_, n)| *n);
+    }
+    found
 }
 
 fn begin_of(begin: Begin, argv: &[&[u8]]) -> Option<usize> {

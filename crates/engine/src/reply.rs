@@ -213,14 +213,8 @@ impl<'a> Reply<'a> {
                 out.end();
                 self.lua_done();
             }
-            (sink, proto) => {
-                let mut text = SmallVec::<[u8; 32]>::new();
-                crate::util::format_double(d, &mut text);
-                match (sink, proto) {
-                    (Sink::Resp(out), Proto::Resp3) => line(out, b',', &text),
-                    _ => self.bulk(&text),
-                }
-            }
+            (Sink::Resp(out), Proto::Resp3) => line(out, b',', &totality_ds::num::F64Text::new(d)),
+            _ => self.bulk(&totality_ds::num::F64Text::new(d)),
         }
     }
 

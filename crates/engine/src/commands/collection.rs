@@ -3,6 +3,7 @@
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::reply::Reply;
+use crate::value::Type;
 use totality_ds::{Item, glob};
 
 /// Elements at most for a receiver whose memory is not watched byte by byte (a script, an embedder).
@@ -30,7 +31,7 @@ pub fn scan_cursor(arg: &[u8]) -> Res<u64> {
     std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(INVALID)
 }
 
-/// Options of HSCAN, SSCAN and ZSCAN.
+/// Options of SCAN, HSCAN, SSCAN and ZSCAN.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanOptions<'a> {
     /// About how many elements a step looks at.
@@ -39,11 +40,15 @@ pub struct ScanOptions<'a> {
     pub pattern: Option<&'a [u8]>,
     /// Names only (NOVALUES, NOSCORES).
     pub names_only: bool,
+    /// Only keys of this type (TYPE).
+    pub kind: Option<Type>,
 }
 
 /// Whose elements are scanned; decides which options there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanOf {
+    /// SCAN
+    Keys,
     /// SSCAN
     Set,
     /// HSCAN
@@ -53,13 +58,13 @@ pub enum ScanOf {
 }
 
 impl<'a> ScanOptions<'a> {
-    /// Reads the options that follow the cursor at argument 2.
+    /// Reads the options that follow the cursor, which is argument 1 of SCAN and argument 2 of the others.
     ///
     /// # Errors
     /// In Redis's words.
     pub fn parse(cx: &Cx<'a>, of: ScanOf) -> Res<Self> {
-        let mut options = ScanOptions { count: 10, pattern: None, names_only: false };
-        let mut i = 3;
+        let mut options = ScanOptions { count: 10, pattern: None, names_only: false, kind: None };
+        let mut i = if of == ScanOf::Keys { 2 } else { 3 };
         while i < cx.argc() {
             let more = i + 1 < cx.argc();
             if cx.is(i, "count") && more {
@@ -72,6 +77,9 @@ impl<'a> ScanOptions<'a> {
             } else if cx.is(i, "match") && more {
                 let pattern = cx.arg(i + 1);
                 options.pattern = (pattern != b"*").then_some(pattern);
+                i += 2;
+            } else if cx.is(i, "type") && more && of == ScanOf::Keys {
+                options.kind = Some(type_by_name(cx.arg(i + 1))?);
                 i += 2;
             } else if cx.is(i, "novalues") {
                 if of != ScanOf::Hash {
@@ -97,6 +105,13 @@ impl<'a> ScanOptions<'a> {
     pub fn wants(&self, name: Item<'_>) -> bool {
         self.pattern.is_none_or(|pattern| name.with_bytes(|name| glob::matches(pattern, name, false)))
     }
+}
+
+fn type_by_name(name: &[u8]) -> Res<Type> {
+    Type::ALL
+        .into_iter()
+        .find(|t| name.eq_ignore_ascii_case(t.name().as_bytes()))
+        .ok_or_else(|| CmdError::owned([b"ERR unknown type name '", name, b"'"].concat()))
 }
 
 /// Writes the reply of a scan whose key is absent.

@@ -1,8 +1,8 @@
-//! What the generic commands share: deadlines, and the cursors and options of the SCAN family.
+//! What the generic commands share: deadlines and database numbers.
 
 use crate::commands::string_util::{already_past, delete_past};
 use crate::cx::Cx;
-use crate::error::{CmdError, Res, SYNTAX};
+use crate::error::{CmdError, Res};
 use crate::notify::Event;
 
 /// Conditions of EXPIRE on the old deadline.
@@ -104,116 +104,4 @@ pub(crate) fn database(cx: &Cx<'_>, arg: &[u8]) -> Res<usize> {
         .ok()
         .filter(|n| *n < cx.ks.dbs().len())
         .ok_or(CmdError::new("ERR DB index is out of range"))
-}
-
-/// Reads a cursor of the SCAN family: what `strtoull` reads completely, or `ERR invalid cursor`.
-pub(crate) fn cursor(arg: &[u8]) -> Res<u64> {
-    const BAD: CmdError = CmdError::new("ERR invalid cursor");
-    if let Some(n) = crate::util::parse_i64(arg) {
-        return u64::try_from(n).map_err(|_| BAD);
-    }
-    let (negative, digits) = match arg {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
-    if digits.is_empty() {
-        return Err(BAD);
-    }
-    let value = digits.iter().try_fold(0u64, |n, byte| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        n.checked_mul(10)?.checked_add(digit)
-    });
-    let value = value.ok_or(BAD)?;
-    Ok(if negative { value.wrapping_neg() } else { value })
-}
-
-/// What is scanned, which decides the options that are allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scanned {
-    /// Keys: TYPE is allowed.
-    Keys,
-    /// Members of a set.
-    Set,
-    /// Fields of a hash: NOVALUES is allowed.
-    Hash,
-    /// Members of a sorted set: NOSCORES is allowed.
-    ZSet,
-}
-
-/// Options of the SCAN family.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ScanOptions<'a> {
-    /// COUNT: about how many elements a step gives.
-    pub count: usize,
-    /// MATCH, unless it matches everything.
-    pub pattern: Option<&'a [u8]>,
-    /// TYPE: the type's name.
-    pub type_: Option<&'a [u8]>,
-    /// NOVALUES or NOSCORES.
-    pub only_keys: bool,
-}
-
-impl<'a> ScanOptions<'a> {
-    /// Reads the options `args`.
-    pub(crate) fn parse(args: &[&'a [u8]], scanned: Scanned) -> Res<ScanOptions<'a>> {
-        let mut o = ScanOptions { count: 10, pattern: None, type_: None, only_keys: false };
-        let mut i = 0;
-        while i < args.len() {
-            let (word, next) = (args[i], args.get(i + 1).copied());
-            if let (true, Some(next)) = (word.eq_ignore_ascii_case(b"COUNT"), next) {
-                o.count = match crate::util::int_arg(next)? {
-                    n if n < 1 => return Err(SYNTAX),
-                    n => n as usize,
-                };
-                i += 2;
-            } else if let (true, Some(next)) = (word.eq_ignore_ascii_case(b"MATCH"), next) {
-                o.pattern = Some(next).filter(|pattern| *pattern != b"*");
-                i += 2;
-            } else if let (true, Some(next), Scanned::Keys) =
-                (word.eq_ignore_ascii_case(b"TYPE"), next, scanned)
-            {
-                o.type_ = Some(next);
-                i += 2;
-            } else if word.eq_ignore_ascii_case(b"NOVALUES") {
-                if scanned != Scanned::Hash {
-                    return Err(CmdError::new("ERR NOVALUES option can only be used in HSCAN"));
-                }
-                o.only_keys = true;
-                i += 1;
-            } else if word.eq_ignore_ascii_case(b"NOSCORES") {
-                if scanned != Scanned::ZSet {
-                    return Err(CmdError::new("ERR NOSCORES option can only be used in ZSCAN"));
-                }
-                o.only_keys = true;
-                i += 1;
-            } else {
-                return Err(SYNTAX);
-            }
-        }
-        Ok(o)
-    }
-
-    /// True when an element's name is wanted.
-    #[inline]
-    pub(crate) fn matches(&self, name: &[u8]) -> bool {
-        self.pattern.is_none_or(|pattern| totality_ds::glob::matches(pattern, name, false))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cursors_are_read_as_strtoull_reads_them() {
-        for (text, value) in
-            [("0", 0), ("18446744073709551615", u64::MAX), ("+7", 7), ("007", 7), ("-01", u64::MAX)]
-        {
-            assert_eq!(cursor(text.as_bytes()).unwrap(), value, "{text}");
-        }
-        for text in ["", "-", "-1", "x", "1x", " 1", "18446744073709551616"] {
-            assert!(cursor(text.as_bytes()).is_err(), "{text}");
-        }
-    }
 }

@@ -19,12 +19,12 @@
 //! (error) ERR syntax error
 //! ```
 
-use crate::commands::generic_util::{ScanOptions, Scanned, cursor};
+use crate::commands::collection::{ScanOf, ScanOptions, scan_cursor};
 use crate::cx::Cx;
-use crate::error::{CmdError, Res};
+use crate::error::Res;
 use crate::keyspace::NO_EXPIRY;
 use crate::spec::{Cat, Flags, Group, Spec};
-use crate::value::Type;
+use totality_ds::Item;
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("scan", -2, Group::Generic, Flags::READONLY, run)
@@ -33,15 +33,15 @@ pub const SPEC: Spec = Spec::new("scan", -2, Group::Generic, Flags::READONLY, ru
     .doc("2.8.0", "O(1) for every step", "Returns the names of keys in steps.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    let cursor = cursor(cx.args[1])?;
-    let options = ScanOptions::parse(&cx.args[2..], Scanned::Keys)?;
-    let wanted = options.type_.map(type_by_name).transpose()?;
+    let cursor = scan_cursor(cx.args[1])?;
+    let options = ScanOptions::parse(cx, ScanOf::Keys)?;
+    let wanted = options.kind;
     let now = cx.ks.now;
     // Names lie one after the other in `names`; `ends` says where each ends.
     let (mut names, mut ends) = (Vec::new(), Vec::new());
     let mut dead: Vec<Box<[u8]>> = Vec::new();
     let next = cx.ks.db().dict().scan(cursor, options.count, &mut |entry| {
-        if wanted.is_some_and(|wanted| entry.value.kind() != wanted) || !options.matches(&entry.key) {
+        if wanted.is_some_and(|wanted| entry.value.kind() != wanted) || !options.wants(Item::Str(&entry.key)) {
             return;
         }
         if entry.expire != NO_EXPIRY && entry.expire <= now {
@@ -65,11 +65,4 @@ fn run(cx: &mut Cx<'_>) -> Res {
         start = end;
     }
     Ok(())
-}
-
-fn type_by_name(name: &[u8]) -> Res<Type> {
-    Type::ALL
-        .into_iter()
-        .find(|t| name.eq_ignore_ascii_case(t.name().as_bytes()))
-        .ok_or_else(|| CmdError::owned([b"ERR unknown type name '", name, b"'"].concat()))
 }

@@ -23,9 +23,9 @@ use crate::cx::Cx;
 use crate::error::{NAN_OR_INF, NOT_FLOAT, Res};
 use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
-use crate::util::{Extended, parse_extended};
 use crate::value::Value;
 use totality_ds::Bytes;
+use totality_ds::num::F80;
 
 /// The table's row.
 pub const SPEC: Spec =
@@ -37,17 +37,18 @@ fn run(cx: &mut Cx<'_>) -> Res {
     let key = cx.args[1];
     let mut guard = cx.ks.write(key);
     let old = match guard.value() {
-        None => Extended::from(0i64),
-        Some(Value::Int(n)) => Extended::from(*n),
-        Some(value) => parse_extended(&value.as_str()?).ok_or(NOT_FLOAT)?,
+        None => F80::ZERO,
+        Some(value) => F80::parse(&value.as_str()?).ok_or(NOT_FLOAT)?,
     };
-    let by = parse_extended(cx.args[2]).ok_or(NOT_FLOAT)?;
-    let sum = (old + by).format().ok_or(NAN_OR_INF)?;
+    let by = F80::parse(cx.args[2]).ok_or(NOT_FLOAT)?;
+    let sum = old.plus(by).filter(|sum| sum.is_finite()).ok_or(NAN_OR_INF)?;
+    let mut text = Vec::with_capacity(40);
+    sum.push(&mut text);
     // Not an integer even where it looks like one: Redis keeps the digits.
-    guard.set(Value::Str(Bytes::from(&sum[..])));
+    guard.set(Value::Str(Bytes::from(&text[..])));
     guard.changed(Event::string("incrbyfloat"), 1);
     drop(guard);
-    cx.propagate_as(&[b"SET", key, &sum, b"KEEPTTL"]);
-    cx.reply.bulk(&sum);
+    cx.propagate_as(&[b"SET", key, &text, b"KEEPTTL"]);
+    cx.reply.bulk(&text);
     Ok(())
 }
