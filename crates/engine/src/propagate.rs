@@ -26,6 +26,8 @@ pub struct Effects {
     pub(crate) rewritten: bool,
     /// False after `redis.set_repl(redis.REPL_NONE)`: commands change data here only.
     pub(crate) muted: bool,
+    /// `lazyfree-lazy-expire`: replicas free what expires later.
+    pub(crate) lazy_expire: bool,
     commands: Vec<(usize, Argv)>,
     published: Vec<Published>,
 }
@@ -43,11 +45,16 @@ impl Effects {
         }
     }
 
+    /// The command by which replicas delete a key past its deadline.
+    pub(crate) fn expired_by(&self) -> &'static [u8] {
+        if self.lazy_expire { b"UNLINK" } else { b"DEL" }
+    }
+
     /// A key was deleted because of its deadline or for memory.
     pub(crate) fn deletion(&mut self, db: usize, key: &[u8]) {
         // Not muted: a replica must not keep what is gone here.
         if self.recording {
-            self.commands.push((db, vec![Box::from(&b"DEL"[..]), Box::from(key)]));
+            self.commands.push((db, vec![Box::from(self.expired_by()), Box::from(key)]));
         }
     }
 

@@ -63,6 +63,7 @@ table! {
 }
 
 mod bitmap_util;
+mod debug_digest;
 pub(crate) mod generic_util;
 mod pubsub_util;
 mod sort_util;

@@ -191,11 +191,11 @@ pub(crate) fn already_past(cx: &Cx<'_>, at: i64) -> bool {
 /// A key was deleted because it was given a deadline that has passed.
 const EXPIRED: Event = Event { class: Class::EXPIRED, name: "expired" };
 
-/// Deletes the key of a guard because its new deadline has passed; replicas see DEL.
+/// Deletes the key of a guard because its new deadline has passed; replicas see UNLINK or DEL.
 pub(crate) fn delete_past(cx: &mut Cx<'_>, key: &[u8]) {
     if cx.ks.delete_as(key, EXPIRED) {
         cx.ks.stats.expired += 1;
-        cx.propagate_as(&[b"DEL", key]);
+        cx.propagate_as(&[cx.ks.effects.expired_by(), key]);
     }
 }
 

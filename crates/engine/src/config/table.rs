@@ -127,6 +127,11 @@ pub static PARAMS: &[Param] = &[
         &["zset-max-ziplist-value"],
         Kind::Memory(field!(enc.zset_value), 0, MAX),
     ),
+    alias(
+        "repl-ping-replica-period",
+        &["repl-ping-slave-period"],
+        Kind::Uint(field!(repl_ping_replica_period), 1, 0x7fff_ffff),
+    ),
     free("slowlog-log-slower-than", Kind::Int(field!(slowlog_log_slower_than), -1, i64::MAX)),
     free("slowlog-max-len", Kind::Uint(field!(slowlog_max_len), 0, MAX)),
     free("latency-monitor-threshold", Kind::Uint(field!(latency_monitor_threshold), 0, MAX)),

@@ -193,6 +193,7 @@ impl Keyspace {
     pub fn configure(&mut self, config: &Config) {
         self.enc = config.enc;
         self.notify = config.notify_keyspace_events;
+        self.effects.lazy_expire = config.lazyfree[1];
         let (log_factor, decay_time) = (config.lfu_log_factor, config.lfu_decay_time);
         let policy = Config::POLICIES[config.maxmemory_policy];
         self.lfu = policy.ends_with("lfu").then_some(Lfu { log_factor, decay_time });

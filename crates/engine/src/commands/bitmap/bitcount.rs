@@ -1,4 +1,5 @@
-//! BITCOUNT: number of bits that are set in a string or a part of it, given in bytes or, with BIT, in bits.
+//! BITCOUNT: number of bits that are set in a string or a part of it, given in bytes or, with BIT, in bits. Without an
+//! end the part reaches to the end of the string.
 //!
 //! ```transcript
 //! > SET k foobar
@@ -11,8 +12,11 @@
 //! (integer) 17
 //! > BITCOUNT nokey
 //! (integer) 0
-//! > BITCOUNT k 1
+//! > BITCOUNT k 0 0 NIBBLE
 //! (error) ERR syntax error
+//! # since 9.1
+//! > BITCOUNT k 5
+//! (integer) 4
 //! ```
 
 use crate::commands::bitmap_util::{count_ones, count_ones_in};
@@ -29,8 +33,9 @@ pub const SPEC: Spec = Spec::new("bitcount", -2, Group::Bitmap, Flags::READONLY,
 fn run(cx: &mut Cx<'_>) -> Res {
     let range = match cx.argc() {
         2 => None,
-        4 | 5 => {
-            let (start, end) = (cx.int(2)?, cx.int(3)?);
+        3..=5 => {
+            let start = cx.int(2)?;
+            let end = if cx.argc() > 3 { cx.int(3)? } else { -1 };
             Some((start, end, cx.argc() == 5 && is_bit(cx, 4)?))
         }
         _ => return Err(SYNTAX),

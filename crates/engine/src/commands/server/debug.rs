@@ -1,5 +1,6 @@
 //! DEBUG: what tests need and nobody else should use. Off unless `enable-debug-command` allows it.
 
+use crate::commands::debug_digest;
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SUCH_KEY, Res, SYNTAX};
 use crate::spec::{Flags, Group, Spec};
@@ -35,6 +36,8 @@ fn run(cx: &mut Cx<'_>) -> Res {
             Ok(())
         }
         (b"object", 3 | 4) => object(cx),
+        (b"digest-value", 2..) => debug_digest::values(cx),
+        (b"digest", 2) => debug_digest::all(cx),
         (b"protocol", 3) => protocol(cx),
         (b"populate", 3..=5) => populate(cx),
         (b"stringmatch-len", 4) => {
