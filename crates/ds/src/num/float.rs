@@ -4,6 +4,7 @@
 //! [`F80`] does the same in integers, so that results are the same bytes on every machine.
 
 use super::bignum::Big;
+use std::cmp::Ordering;
 
 /// Longest text in bytes that Redis reads as a long double, plus one.
 const MAX_TEXT: usize = 5 * 1024;
@@ -183,6 +184,23 @@ impl F80 {
     /// Zero.
     pub const ZERO: F80 = F80 { negative: false, infinite: false, exp: 0, mant: 0 };
 
+    /// The largest number.
+    pub const MAX: F80 = F80 { negative: false, infinite: false, exp: EXTENDED.max_exp, mant: u64::MAX };
+
+    /// The order of the values; zeros of both signs are equal.
+    pub fn order(self, other: F80) -> Ordering {
+        // Infinities are beyond every exponent, zero is below.
+        let key = |f: F80| {
+            let exp = if f.infinite { i32::MAX } else if f.mant == 0 { i32::MIN } else { f.exp };
+            (exp, f.mant)
+        };
+        let sign = |f: F80| if !f.infinite && f.mant == 0 { 0 } else if f.negative { -1 } else { 1 };
+        sign(self).cmp(&sign(other)).then_with(|| {
+            let order = key(self).cmp(&key(other));
+            if self.negative && sign(self) != 0 { order.reverse() } else { order }
+        })
+    }
+
     fn infinity(negative: bool) -> F80 {
         F80 { negative, infinite: true, ..F80::ZERO }
     }
@@ -290,6 +308,13 @@ impl F80 {
             }
             out.extend_from_slice(format!(".{fraction:0width$}").as_bytes());
         }
+    }
+}
+
+impl std::ops::Neg for F80 {
+    type Output = F80;
+    fn neg(self) -> F80 {
+        F80 { negative: !self.negative, ..self }
     }
 }
 

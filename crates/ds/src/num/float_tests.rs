@@ -95,6 +95,21 @@ fn reads_doubles() {
     }
 }
 
+#[test]
+fn order_of_values() {
+    let f = |s: &str| F80::parse(s.as_bytes()).unwrap();
+    let rising = ["-inf", "-1e4000", "-2", "-1.5", "-1e-4000", "0", "1e-4000", "1.5", "2", "3", "1e4000", "inf"];
+    for (i, a) in rising.iter().enumerate() {
+        for (j, b) in rising.iter().enumerate() {
+            assert_eq!(f(a).order(f(b)), i.cmp(&j), "{a} {b}");
+        }
+    }
+    assert_eq!(f("-0").order(f("0")), std::cmp::Ordering::Equal);
+    assert_eq!(F80::MAX.order(f("inf")), std::cmp::Ordering::Less);
+    assert_eq!(F80::MAX.plus(F80::MAX), Some(f("inf")));
+    assert_eq!((-f("1.5")).plus(f("1.5")), Some(F80::ZERO));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]

@@ -52,8 +52,8 @@ table! {
         zremrangebyscore zrevrange zrevrangebylex zrevrangebyscore zrevrank zscan zscore zunion zunionstore
     }
     string {
-        append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset
-        msetex msetnx psetex set setex setnx setrange strlen substr
+        append decr decrby delex delifeq digest get getdel getex getrange getset incr incrby incrbyfloat increx lcs mget
+        mset msetex msetnx psetex set setex setnx setrange strlen substr
     }
     set {
         sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
