@@ -191,10 +191,24 @@ impl F80 {
     pub fn order(self, other: F80) -> Ordering {
         // Infinities are beyond every exponent, zero is below.
         let key = |f: F80| {
-            let exp = if f.infinite { i32::MAX } else if f.mant == 0 { i32::MIN } else { f.exp };
+            let exp = if f.infinite {
+                i32::MAX
+            } else if f.mant == 0 {
+                i32::MIN
+            } else {
+                f.exp
+            };
             (exp, f.mant)
         };
-        let sign = |f: F80| if !f.infinite && f.mant == 0 { 0 } else if f.negative { -1 } else { 1 };
+        let sign = |f: F80| {
+            if !f.infinite && f.mant == 0 {
+                0
+            } else if f.negative {
+                -1
+            } else {
+                1
+            }
+        };
         sign(self).cmp(&sign(other)).then_with(|| {
             let order = key(self).cmp(&key(other));
             if self.negative && sign(self) != 0 { order.reverse() } else { order }

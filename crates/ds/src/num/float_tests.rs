@@ -98,7 +98,8 @@ fn reads_doubles() {
 #[test]
 fn order_of_values() {
     let f = |s: &str| F80::parse(s.as_bytes()).unwrap();
-    let rising = ["-inf", "-1e4000", "-2", "-1.5", "-1e-4000", "0", "1e-4000", "1.5", "2", "3", "1e4000", "inf"];
+    let rising =
+        ["-inf", "-1e4000", "-2", "-1.5", "-1e-4000", "0", "1e-4000", "1.5", "2", "3", "1e4000", "inf"];
     for (i, a) in rising.iter().enumerate() {
         for (j, b) in rising.iter().enumerate() {
             assert_eq!(f(a).order(f(b)), i.cmp(&j), "{a} {b}");
