@@ -62,11 +62,6 @@ pub enum Outgoing {
         /// Until when.
         until_us: u64,
     },
-    /// CONFIG REWRITE: the owner writes the file and answers the client.
-    ConfigRewrite {
-        /// Who waits for the answer.
-        client: ClientId,
-    },
     /// A parameter changed that the owner acts on (port, bind, maxclients, …).
     ConfigChanged {
         /// Its name.
@@ -79,6 +74,23 @@ pub trait Ticker {
     /// The owner may serve sockets here. False stops what runs, where that is allowed.
     fn tick(&mut self) -> bool {
         true
+    }
+
+    /// CONFIG SET is about to change the parameter `name` to what `next` holds. The owner acts on what is his (the
+    /// port, the working directory, …).
+    ///
+    /// # Errors
+    /// Why he cannot: then nothing is changed.
+    fn configure(&mut self, _name: &str, _next: &Config) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// CONFIG REWRITE: the owner writes the configuration file.
+    ///
+    /// # Errors
+    /// Why he cannot.
+    fn rewrite(&mut self, _config: &Config) -> Result<(), String> {
+        Err("The server is running without a config file".to_owned())
     }
 }
 

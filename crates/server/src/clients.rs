@@ -1,12 +1,13 @@
 //! Serving clients: what a connection sends is executed, what the engine says is carried out.
 
 use totality_engine::state::LogLevel;
-use totality_engine::{After, ClientId, Outgoing, Ticker};
+use totality_engine::{After, ClientId, Outgoing};
 use totality_resp::{BIG_ARG, Limits, Parsed, Parser, ProtocolError};
 
 use crate::conn::{Fate, Read};
-use crate::io::{Accepted, CHUNK, Io};
+use crate::io::{Accepted, CHUNK};
 use crate::log::Level;
+use crate::meanwhile::Meanwhile;
 use crate::server::Server;
 use crate::settings::{Class, Settings};
 
@@ -38,13 +39,6 @@ configuration file, and setting the protected mode option to 'no', and then rest
 the server manually just for testing, restart it with the '--protected-mode no' option. 4) Set up an authentication \
 password for the default user. NOTE: You only need to do one of the above things in order for the server to start \
 accepting connections from the outside.\r\n";
-
-/// What a long script calls: sockets can be served here, for the engine is busy and the connections are not.
-struct Meanwhile<'a> {
-    _io: &'a mut Io,
-}
-
-impl Ticker for Meanwhile<'_> {}
 
 impl Server {
     /// Takes new connections.
@@ -291,7 +285,7 @@ impl Server {
         if let Some([b'e' | b'E' | b'f' | b'F', ..]) = args.clone().next() {
             self.watchdog.script_ahead();
         }
-        let mut meanwhile = Meanwhile { _io: &mut self.io };
+        let mut meanwhile = Meanwhile { io: &mut self.io, config_file: self.config_file.as_deref() };
         if argc > FEW_ARGS {
             let argv: Vec<&[u8]> = args.collect();
             return self.engine.execute(turn.client, &argv, &mut turn.out, &mut meanwhile);
@@ -314,7 +308,7 @@ impl Server {
         self.deliver();
         let Some(conn) = self.io.conns.get_mut(turn.key) else { return false };
         turn.out = std::mem::take(&mut conn.output);
-        conn.fate == Fate::Open
+        conn.fate == Fate::Open && !self.ending
     }
 
     /// Has the client in its turn passed an output limit? Then it is dropped without its replies.
@@ -391,10 +385,6 @@ impl Server {
                     let left = until_us.saturating_sub(self.engine.sv.stamp);
                     std::thread::sleep(std::time::Duration::from_micros(left));
                     self.engine.wake();
-                }
-                Outgoing::ConfigRewrite { client } => {
-                    let reply = self.rewrite_config();
-                    self.send(client, reply);
                 }
                 Outgoing::ConfigChanged { name } => self.config_changed(name),
             }

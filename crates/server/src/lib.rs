@@ -13,6 +13,7 @@ mod evict;
 mod io;
 mod listen;
 mod log;
+mod meanwhile;
 mod process_info;
 mod rewrite;
 mod server;

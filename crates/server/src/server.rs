@@ -72,7 +72,7 @@ impl Server {
     ///
     /// # Errors
     /// When the log, a socket or the working directory cannot be had.
-    pub fn new(config: Config, config_file: Option<PathBuf>) -> Result<Server, StartError> {
+    pub fn new(mut config: Config, config_file: Option<PathBuf>) -> Result<Server, StartError> {
         let settings = Settings::of(&config);
         let mut log = Log::stdout(settings.log_level);
         log.set_file(&settings.log_file).map_err(start_error("Can't open the log file"))?;
@@ -93,6 +93,7 @@ impl Server {
         let mut io = Io::new(settings, log).map_err(start_error("Can't create the event loop"))?;
         let waker = Waker::new(io.registry(), WAKE).map_err(start_error("Can't create the event loop"))?;
         raise_file_limit(&mut io);
+        config.maxclients = io.settings.max_clients as u64;
         io.listen_tcp().map_err(StartError)?;
         open_unix(&mut io)?;
         if io.settings.port == 0 && io.settings.unix_socket.is_empty() {

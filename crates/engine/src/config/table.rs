@@ -61,7 +61,7 @@ macro_rules! field {
 
 /// All parameters, in the order in which CONFIG GET shows them.
 pub static PARAMS: &[Param] = &[
-    fixed("port", Kind::Uint(field!(port), 0, 65535)),
+    free("port", Kind::Uint(field!(port), 0, 65535)),
     free("bind", Kind::Words(field!(bind))),
     free("protected-mode", Kind::Bool(field!(protected_mode))),
     fixed("unixsocket", Kind::Text(field!(unixsocket))),

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -20,18 +21,24 @@ pub struct Running {
 
 /// Starts a server with these options.
 pub fn serve(options: &[&str]) -> Running {
+    serve_file(None, options)
+}
+
+/// Starts a server with this configuration file and these options.
+pub fn serve_file(file: Option<&Path>, options: &[&str]) -> Running {
     // Another test may take the free port in between: try again.
     for _ in 0..20 {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut words =
-            vec!["--port".to_owned(), port.to_string(), "--bind".to_owned(), "127.0.0.1".to_owned()];
+        let file = file.map(Path::to_owned);
+        let mut words: Vec<String> = file.iter().map(|f| f.display().to_string()).collect();
+        words.extend(["--port".to_owned(), port.to_string(), "--bind".to_owned(), "127.0.0.1".to_owned()]);
         words.extend(["--loglevel", "warning"].map(str::to_owned));
         words.extend(options.iter().map(|s| (*s).to_owned()));
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let mut config = Config::default();
             CommandLine::parse(&words).load(&mut config).unwrap();
-            match Server::new(config, None) {
+            match Server::new(config, file) {
                 Ok(mut server) => {
                     tell.send(Some(server.handle())).unwrap();
                     server.run().is_ok()

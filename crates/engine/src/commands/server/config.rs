@@ -17,6 +17,7 @@ use crate::cx::Cx;
 use crate::engine::Outgoing;
 use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Group, Handler, Spec};
+use crate::state::LogLevel;
 
 const FLAGS: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
 
@@ -80,6 +81,17 @@ fn set(cx: &mut Cx<'_>) -> Res {
         param.set(&mut next, &pair[1..]).map_err(|text| failed(pair[0], &text))?;
         changed.push(param);
     }
+    for (i, param) in changed.iter().enumerate() {
+        if let Err(text) = cx.ticker.configure(param.name, &next) {
+            // All or nothing: what was changed before it goes back.
+            for done in changed[..i].iter().rev() {
+                if let Err(text) = cx.ticker.configure(done.name, &cx.sv.config) {
+                    cx.sv.log(LogLevel::Warning, format!("{} cannot be set back: {text}", done.name));
+                }
+            }
+            return Err(failed(param.name.as_bytes(), &text));
+        }
+    }
     cx.sv.config = next;
     apply(cx);
     for param in changed {
@@ -112,10 +124,7 @@ fn reset_stat(cx: &mut Cx<'_>) -> Res {
 }
 
 fn rewrite(cx: &mut Cx<'_>) -> Res {
-    if cx.sv.process.config_file.is_empty() {
-        return Err(CmdError::new("ERR The server is running without a config file"));
-    }
-    // The owner writes the file and answers.
-    cx.sv.outgoing.push_back(Outgoing::ConfigRewrite { client: cx.client });
+    cx.ticker.rewrite(&cx.sv.config).map_err(|text| CmdError::owned(format!("ERR {text}")))?;
+    cx.reply.ok();
     Ok(())
 }

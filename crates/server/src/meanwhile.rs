@@ -1,0 +1,79 @@
+//! What the engine calls in the middle of a command, while it is busy and the connections are not.
+
+use std::path::Path;
+
+use totality_engine::{Config, Ticker};
+
+use crate::io::Io;
+use crate::listen;
+use crate::rewrite::rewrite_file;
+use crate::server::raise_file_limit;
+
+/// The connections and the process, without the engine.
+pub struct Meanwhile<'a> {
+    /// The connections.
+    pub io: &'a mut Io,
+    /// The file that CONFIG REWRITE writes.
+    pub config_file: Option<&'a Path>,
+}
+
+impl Ticker for Meanwhile<'_> {
+    fn configure(&mut self, name: &str, next: &Config) -> Result<(), String> {
+        match name {
+            "port" | "bind" => self.listen(name, next),
+            "dir" => std::env::set_current_dir(&next.dir).map_err(|e| listen::reason(&e)),
+            "maxclients" => {
+                let wanted = next.maxclients as usize;
+                let old = std::mem::replace(&mut self.io.settings.max_clients, wanted);
+                raise_file_limit(self.io);
+                let granted = self.io.settings.max_clients;
+                if granted < wanted {
+                    self.io.settings.max_clients = old;
+                    return Err(format!(
+                        "The operating system is not able to handle the specified number of clients, try with {granted}"
+                    ));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn rewrite(&mut self, config: &Config) -> Result<(), String> {
+        let file = self.config_file.ok_or("The server is running without a config file")?;
+        match rewrite_file(file, config) {
+            Ok(()) => {
+                self.io.log.notice("CONFIG REWRITE executed with success.");
+                Ok(())
+            }
+            Err(e) => {
+                let reason = listen::reason(&e);
+                self.io.log.warning(format!("CONFIG REWRITE failed: {reason}"));
+                Err(format!("Rewriting config file: {reason}"))
+            }
+        }
+    }
+}
+
+impl Meanwhile<'_> {
+    /// Listens on new addresses, or goes back to the old ones.
+    fn listen(&mut self, name: &str, next: &Config) -> Result<(), String> {
+        let settings = &mut self.io.settings;
+        let old = (settings.port, std::mem::replace(&mut settings.bind, next.bind.clone()));
+        settings.port = next.port as u16;
+        if let Err(text) = self.io.listen_tcp() {
+            self.io.log.warning(text);
+            (self.io.settings.port, self.io.settings.bind) = old;
+            if let Err(text) = self.io.listen_tcp() {
+                self.io.log.warning(text);
+            }
+            let text = if name == "port" {
+                "Unable to listen on this port. Check server logs."
+            } else {
+                "Failed to bind to specified addresses."
+            };
+            return Err(text.to_owned());
+        }
+        Ok(())
+    }
+}
