@@ -1,5 +1,6 @@
 //! What a command handler gets.
 
+use crate::blocked::Request;
 use crate::client::{Client, ClientId};
 use crate::commands::Command;
 use crate::engine::Ticker;
@@ -7,6 +8,7 @@ use crate::error::{CmdError, Res, SYNTAX};
 use crate::keyspace::Keyspace;
 use crate::reply::Reply;
 use crate::state::ServerState;
+use crate::value::Type;
 
 /// Who makes the execute gate run a command, and so what it may skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +81,19 @@ impl<'a> Cx<'a> {
     /// The client on whose behalf the command runs.
     pub fn me(&mut self) -> Res<&mut Client> {
         self.sv.clients.get_mut(self.client).ok_or(CmdError::new("ERR client is gone"))
+    }
+
+    /// True when the command may let its client wait. In MULTI and in scripts it must answer at once, as if the time
+    /// were over.
+    pub fn may_block(&self) -> bool {
+        self.origin == Origin::Client
+    }
+
+    /// Lets the client wait until one of `keys` holds a value of type `kind`; then the command runs again from the
+    /// start. `deadline` is in milliseconds since the Unix epoch, 0 for none. The handler writes no reply and returns.
+    pub fn block(&mut self, keys: &[&[u8]], kind: Type, deadline: i64) {
+        let keys = keys.iter().map(|key| Box::from(*key)).collect();
+        self.sv.block_request = Some(Request { keys, kind, deadline, on_deletion: false });
     }
 
     /// Makes replicas and the append-only file see `argv` in place of the command as it was sent. May be called more

@@ -1,5 +1,6 @@
 //! The engine: the data set and all that belongs to it, as one value.
 
+use crate::blocked;
 use crate::client::{ClientId, ClientIo, ConnInfo};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -174,7 +175,9 @@ impl Engine {
         if self.sv.pause.is_some_and(|pause| pause.until <= self.ks.now) {
             self.sv.pause = None;
             self.sv.outgoing.push_back(Outgoing::Unpaused);
+            blocked::look_again(&mut self.ks, &mut self.sv);
         }
+        blocked::expire(&mut self.ks, &mut self.sv);
         if self.sv.config.active_expire {
             // At most a quarter of the time, and less when few keys are found.
             let slice = 250_000 / self.sv.config.hz.max(1);
@@ -186,6 +189,26 @@ impl Engine {
         execute::finish_unit(&mut self.ks, &mut self.sv);
         let used = self.ks.used_memory();
         self.sv.stats.peak_memory = self.sv.stats.peak_memory.max(used);
+    }
+
+    /// Milliseconds since the Unix epoch at which a client gives up waiting: [`Engine::expire_blocked`] is to be called
+    /// then.
+    pub fn next_deadline(&self) -> Option<i64> {
+        self.ks.blocked.next_deadline()
+    }
+
+    /// Answers the clients that have waited long enough.
+    pub fn expire_blocked(&mut self) {
+        if self.ks.blocked.next_deadline().is_some() {
+            self.wake();
+            self.ks.begin_unit(self.sv.stamp);
+            blocked::expire(&mut self.ks, &mut self.sv);
+        }
+    }
+
+    /// Lets a client no longer wait, without an answer: for callers that got [`After::Blocked`] and cannot wait.
+    pub fn forget_blocked(&mut self, id: ClientId) {
+        blocked::forget(&mut self.ks, &mut self.sv, id);
     }
 
     /// What waits to leave, oldest first.

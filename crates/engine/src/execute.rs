@@ -1,6 +1,7 @@
 //! The execute gate: every command passes here, whoever gives it. Look-up, arity, rights, state, statistics, slow log
 //! and propagation happen here and nowhere else.
 
+use crate::blocked;
 use crate::client::{ClientId, Multi, Queued, ReplyMode};
 use crate::commands::{self, Command};
 use crate::cx::{Cx, Origin};
@@ -40,6 +41,9 @@ pub fn client_command(
                 client.last_command = Some(command);
             }
             call(ks, sv, Call { id, argv, command, origin: Origin::Client }, reply, ticker);
+            if let Some(request) = sv.block_request.take() {
+                blocked::begin(ks, sv, id, command, argv, request);
+            }
             finish_unit(ks, sv);
         }
         Ok(Admitted::Queue(command)) => {
@@ -52,6 +56,7 @@ pub fn client_command(
         }
     }
     match sv.clients.get(id) {
+        Some(client) if client.blocked => After::Blocked,
         Some(client) if !client.close => After::Continue,
         _ => After::Close,
     }
@@ -159,7 +164,7 @@ pub fn call(
     let dirty = ks.dirty;
     let db = ks.cur;
     let outer = std::mem::replace(&mut ks.effects.rewritten, false);
-    if !sv.monitors.is_empty() {
+    if !sv.monitors.is_empty() && !sv.running_again {
         crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
     }
     let mut cx = Cx { ks, sv, args: argv, reply, client: id, origin, command, ticker };
@@ -184,6 +189,10 @@ pub fn call(
     }
     ks.effects.rewritten = outer;
     sv.stamp = sv.clock.now_us();
+    if sv.block_request.is_some() {
+        // It counts when it ends.
+        return true;
+    }
     let usec = sv.stamp.saturating_sub(start);
     let stats = &mut sv.stats.commands[command.id as usize];
     stats.calls += 1;
@@ -221,10 +230,36 @@ fn log_slow(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], command: &Comman
 pub fn finish_unit(ks: &mut Keyspace, sv: &mut ServerState) {
     if sv.depth == 0 && !ks.effects.is_empty() {
         release(ks, sv);
+        if ks.effects.has_ready() {
+            blocked::serve(ks, sv);
+        }
     }
 }
 
-fn release(ks: &mut Keyspace, sv: &mut ServerState) {
+/// May a command that waited run again?
+pub(crate) enum Readmit {
+    /// It may.
+    Yes,
+    /// Not now.
+    Later,
+    /// It may not: rights or memory changed meanwhile.
+    No(CmdError),
+}
+
+/// Judges a command that waited as if it came now.
+pub(crate) fn readmit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) -> Readmit {
+    match admit(ks, sv, id, argv) {
+        Ok(Admitted::Postpone) => Readmit::Later,
+        Ok(_) => Readmit::Yes,
+        Err(error) => {
+            reject(sv, id, argv, &error);
+            Readmit::No(error)
+        }
+    }
+}
+
+/// Hands out the effects of a unit, those waiting for keys aside.
+pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
     let commands = ks.effects.take_commands();
     if !commands.is_empty() {
         for i in 0..sv.replicas.len() {
@@ -243,6 +278,7 @@ fn release(ks: &mut Keyspace, sv: &mut ServerState) {
 /// Forgets what a client that is gone left behind.
 pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     ks.watch.unwatch(id);
+    blocked::forget(ks, sv, id);
     sv.replicas.retain(|c| *c != id);
     sv.monitors.retain(|c| *c != id);
     ks.effects.recording = !sv.replicas.is_empty();

@@ -2,6 +2,7 @@
 //! events. They are collected and released at the unit's end, or truncated to a mark when a scope is taken back.
 
 use crate::notify::{Class, Event};
+use std::collections::{HashSet, VecDeque};
 
 /// A command to be replayed elsewhere.
 pub type Argv = Vec<Box<[u8]>>;
@@ -30,6 +31,9 @@ pub struct Effects {
     pub(crate) lazy_expire: bool,
     commands: Vec<(usize, Argv)>,
     published: Vec<Published>,
+    /// Keys that became ready for clients that wait for them, each once, in order.
+    ready: VecDeque<(usize, Box<[u8]>)>,
+    is_ready: HashSet<(usize, Box<[u8]>)>,
 }
 
 impl Effects {
@@ -79,9 +83,42 @@ impl Effects {
     #[inline]
     pub(crate) fn invalidate(&mut self, _key: &[u8]) {}
 
+    /// A key that clients wait for is there.
+    #[cold]
+    pub(crate) fn mark_ready(&mut self, db: usize, key: &[u8]) {
+        if self.is_ready.insert((db, key.into())) {
+            self.ready.push_back((db, key.into()));
+        }
+    }
+
+    /// Takes the key that became ready first.
+    pub(crate) fn take_ready(&mut self) -> Option<(usize, Box<[u8]>)> {
+        let slot = self.ready.pop_front()?;
+        self.is_ready.remove(&slot);
+        Some(slot)
+    }
+
+    /// True when a key became ready.
+    #[inline]
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Number of ready keys: a mark for [`Effects::truncate_ready`].
+    pub fn ready_mark(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Forgets the keys that became ready after a mark was taken.
+    pub fn truncate_ready(&mut self, mark: usize) {
+        for slot in self.ready.drain(mark.min(self.ready.len())..) {
+            self.is_ready.remove(&slot);
+        }
+    }
+
     /// True when nothing was collected.
     pub fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.published.is_empty()
+        self.commands.is_empty() && self.published.is_empty() && self.ready.is_empty()
     }
 
     /// Takes the collected commands.

@@ -35,6 +35,10 @@ pub struct ServerState {
     pub pause: Option<Pause>,
     /// False (DEBUG SET-DISABLE-DENY-SCRIPTS): scripts may call what is not meant for them.
     pub deny_in_scripts: bool,
+    /// The handler in progress wants its client to wait.
+    pub block_request: Option<crate::blocked::Request>,
+    /// The command in progress is one that waited and is run again.
+    pub running_again: bool,
     /// Depth of units of execution: scripts and EXEC nest.
     pub depth: u32,
     /// Microseconds since the Unix epoch at start.
@@ -100,6 +104,8 @@ impl ServerState {
             scripts: Scripts::default(),
             pause: None,
             deny_in_scripts: true,
+            block_request: None,
+            running_again: false,
             depth: 0,
             started_us: now,
             run_id,

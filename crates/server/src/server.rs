@@ -159,7 +159,8 @@ impl Server {
     /// When the system's poll fails, which it does not in a sound process.
     pub fn run(&mut self) -> io::Result<()> {
         while !self.ending {
-            self.io.wait(self.next_cron)?;
+            let until = self.next_event();
+            self.io.wait(until)?;
             self.turn();
         }
         self.end();
@@ -176,10 +177,22 @@ impl Server {
             self.serve(key);
         }
         self.batch = batch;
+        self.engine.expire_blocked();
+        self.deliver();
         self.accept();
         self.flush();
         self.reap();
         self.timers();
+    }
+
+    /// When the loop has to turn even if no socket is ready.
+    fn next_event(&self) -> Instant {
+        let Some(deadline) = self.engine.next_deadline() else { return self.next_cron };
+        let now_us = self.engine.sv.clock.now_us();
+        let left = (deadline.max(0) as u64).saturating_mul(1000).saturating_sub(now_us);
+        // Beyond the next cron it does not matter.
+        let left = Duration::from_micros(left.min(10_000_000));
+        self.next_cron.min(Instant::now() + left)
     }
 
     /// Looks at what other threads and signals want.

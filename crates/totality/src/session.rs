@@ -106,7 +106,11 @@ fn run(inner: &mut Inner, id: ClientId, words: &[&[u8]]) -> Result<Frame, Error>
     let mut tree = TreeBuilder::default();
     let after = engine.execute_into(id, words, Reply::tree(&mut tree, proto), &mut NoTicker);
     match (tree.finish(), after) {
-        (_, After::Blocked | After::Postponed) => Err(Error::WouldBlock),
+        (_, After::Blocked) => {
+            engine.forget_blocked(id);
+            Err(Error::WouldBlock)
+        }
+        (_, After::Postponed) => Err(Error::WouldBlock),
         (Some(Frame::Error(text)), _) => Err(Error::Command(String::from_utf8_lossy(&text).into_owned())),
         (Some(frame), _) => Ok(frame),
         (None, After::Close) => Err(Error::Closed),

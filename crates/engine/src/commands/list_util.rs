@@ -6,6 +6,7 @@ use crate::keyspace::WriteGuard;
 use crate::notify::Event;
 use crate::reply::Reply;
 use crate::types::{End, List};
+use crate::value::Type;
 use smallvec::SmallVec;
 use totality_ds::Item;
 
@@ -40,6 +41,39 @@ pub fn at_least(arg: &[u8], min: i64, error: CmdError) -> Res<i64> {
 /// The count of LPOP, ZPOPMIN and others: zero or more.
 pub fn count_arg(arg: &[u8]) -> Res<usize> {
     Ok(at_least(arg, 0, NOT_POSITIVE)? as usize)
+}
+
+/// The timeout in seconds at argument `at`, as a deadline in milliseconds since the Unix epoch; 0: none.
+pub fn timeout_arg(cx: &Cx<'_>, at: usize) -> Res<i64> {
+    const BAD: CmdError = CmdError::new("ERR timeout is not a float or out of range");
+    const TOO_LATE: CmdError = CmdError::new("ERR timeout is out of range");
+    let ms = (crate::util::float_arg(cx.arg(at)).map_err(|_| BAD)? * 1000.0).ceil();
+    if ms >= i64::MAX as f64 {
+        return Err(TOO_LATE);
+    }
+    match ms as i64 {
+        ms if ms < 0 => Err(CmdError::new("ERR timeout is negative")),
+        0 => Ok(0),
+        ms => ms.checked_add(cx.ks.now).ok_or(TOO_LATE),
+    }
+}
+
+/// Lets the client wait for one of `keys`, or answers null where it must not.
+pub fn block(cx: &mut Cx<'_>, keys: &[&[u8]], kind: Type, deadline: i64) {
+    if cx.may_block() {
+        cx.block(keys, kind, deadline);
+    } else {
+        cx.reply.null_array();
+    }
+}
+
+/// The same for the source of BLMOVE and BRPOPLPUSH, which answer with another null.
+pub fn block_for_move(cx: &mut Cx<'_>, deadline: i64) {
+    if cx.may_block() {
+        cx.block(&cx.args[1..2], Type::List, deadline);
+    } else {
+        cx.reply.null();
+    }
 }
 
 fn push_event(end: End) -> Event {

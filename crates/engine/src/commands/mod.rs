@@ -39,7 +39,10 @@ table! {
         randomkey rename renamenx scan sort sort_ro touch ttl type_ unlink
     }
     hash { hdel hexists hexpire hexpireat hexpiretime hget hgetall hgetdel hgetex hincrby hincrbyfloat hkeys hlen hmget hmset hpersist hpexpire hpexpireat hpexpiretime hpttl hrandfield hscan hset hsetex hsetnx hstrlen httl hvals }
-    list { lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset ltrim rpop rpoplpush rpush rpushx }
+    list {
+        blmove blmpop blpop brpop brpoplpush lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset
+        ltrim rpop rpoplpush rpush rpushx
+    }
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
@@ -47,7 +50,7 @@ table! {
         time
     }
     sorted_set {
-        zadd zcard zcount zdiff zdiffstore zincrby zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin
+        bzmpop bzpopmax bzpopmin zadd zcard zcount zdiff zdiffstore zincrby zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin
         zrandmember zrange zrangebylex zrangebyscore zrangestore zrank zrem zremrangebylex zremrangebyrank
         zremrangebyscore zrevrange zrevrangebylex zrevrangebyscore zrevrank zscan zscore zunion zunionstore
     }

@@ -20,6 +20,9 @@ impl Keyspace {
                 dbs.contains(&db) && !stale && is_expired(&tables[db], key, now).is_some()
             });
         }
+        if self.blocked.wants_deletions() {
+            dbs.clone().for_each(|db| self.signal_database(db));
+        }
         for table in &mut self.dbs[dbs] {
             removed += table.dict.len() as u64;
             if !table.dict.is_empty() {
@@ -54,6 +57,8 @@ impl Keyspace {
             });
         }
         self.dbs.swap(a, b);
+        self.signal_database(a);
+        self.signal_database(b);
     }
 
     /// Tables of emptied databases; the owner drops them where it does not hurt.

@@ -17,6 +17,7 @@ pub use read::Lookup;
 pub use watch::WatchTable;
 pub use write::WriteGuard;
 
+use crate::blocked::Blocked;
 use crate::client::ClientId;
 use crate::config::{Config, Encodings};
 use crate::notify::{Class, Event};
@@ -137,6 +138,8 @@ pub struct Keyspace {
     pub effects: Effects,
     /// Clients that watch keys.
     pub watch: WatchTable,
+    /// Clients that wait for keys.
+    pub blocked: Blocked,
     /// Classes of keyspace events that are published.
     pub notify: Class,
     /// Thresholds of the compact encodings.
@@ -175,6 +178,7 @@ impl Keyspace {
             dirty: 0,
             effects: Effects::default(),
             watch: WatchTable::default(),
+            blocked: Blocked::default(),
             notify: Class::empty(),
             enc: Encodings::default(),
             stats: KeyspaceStats::default(),

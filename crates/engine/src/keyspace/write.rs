@@ -72,6 +72,9 @@ impl Keyspace {
         if is_timed(&entry.value) {
             table.timed.note(key, false);
         }
+        if self.blocked.wants_deletions() {
+            self.signal(db, key);
+        }
         let value = std::mem::replace(&mut entry.value, Value::Int(0));
         if value.is_big() {
             self.garbage.push(value);
@@ -133,7 +136,11 @@ impl<'k> WriteGuard<'k> {
     #[inline]
     pub fn set(&mut self, value: Value) -> Option<Value> {
         if let Some(slot) = self.value_mut() {
-            return Some(std::mem::replace(slot, value));
+            let old = std::mem::replace(slot, value);
+            if !self.ks.blocked.is_empty() && self.value().is_some_and(|new| new.kind() != old.kind()) {
+                self.signal();
+            }
+            return Some(old);
         }
         let entry = Entry {
             key: Bytes::from(self.key),
@@ -145,7 +152,14 @@ impl<'k> WriteGuard<'k> {
         self.pos = Some(self.ks.dbs[self.db].dict.insert_new(self.hash, entry));
         let new = Event { class: crate::notify::Class::NEW, name: "new" };
         self.ks.notify_event(self.db, self.key, new);
+        self.signal();
         None
+    }
+
+    /// Wakes the clients that wait for this key, at the unit's end. New keys do so by themselves.
+    #[inline]
+    pub fn signal(&mut self) {
+        self.ks.signal(self.db, self.key);
     }
 
     /// Sets the value and removes the deadline, as SET does.
@@ -167,6 +181,9 @@ impl<'k> WriteGuard<'k> {
         self.accounted = 0;
         if std::mem::take(&mut self.timed) {
             table.timed.note(self.key, false);
+        }
+        if self.ks.blocked.wants_deletions() {
+            self.ks.signal(self.db, self.key);
         }
         Some(entry.value)
     }

@@ -106,10 +106,10 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "tracking_clients" = 0,
         "pubsub_clients" = subscribed,
         "watching_clients" = ks.watch.clients(),
-        "clients_in_timeout_table" = 0,
+        "clients_in_timeout_table" = ks.blocked.timed(),
         "total_watched_keys" = ks.watch.keys(),
-        "total_blocking_keys" = 0,
-        "total_blocking_keys_on_nokey" = 0,
+        "total_blocking_keys" = ks.blocked.keys(),
+        "total_blocking_keys_on_nokey" = ks.blocked.keys_on_deletion(),
     );
 }
 
