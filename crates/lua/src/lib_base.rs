@@ -103,7 +103,8 @@ fn error(c: &mut Ctx<'_>) -> R {
     let v = c.arg(1);
     if level > 0 && matches!(v, Value::Str(_) | Value::Num(_)) {
         let prefix = crate::debuginfo::where_prefix(c.st, c.env.protos, level as usize);
-        if !prefix.is_empty() {
+        // A number becomes a string even when there is no position.
+        if !prefix.is_empty() || matches!(v, Value::Num(_)) {
             let s = c.check_str(1)?;
             let mut text = prefix;
             text.extend_from_slice(c.bytes(s));
