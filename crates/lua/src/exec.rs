@@ -69,7 +69,8 @@ fn execute<const INSTR: bool>(
         crate::trace::entered(st, env, host)?;
     }
     let word = env.interrupt;
-    let mut fr = st.frames[depth - 1];
+    // A coroutine that goes on has more frames than the one that it ends with.
+    let mut fr = st.frames[st.frames.len() - 1];
     'frame: loop {
         let fi = st.frames.len() - 1;
         let base = fr.base as usize;

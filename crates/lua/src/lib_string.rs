@@ -201,7 +201,7 @@ fn search(
 ) -> Result<Option<(usize, usize)>, LuaError> {
     loop {
         let strs = &ctx.st.heap.strs;
-        match search.run(strs.get(s), pattern::effective(strs.get(p))) {
+        match search.run(strs.get(s), strs.get(p)) {
             Ok(Found::At(from, to)) => return Ok(Some((from, to))),
             Ok(Found::Nowhere) => return Ok(None),
             Ok(Found::Pause) => {
@@ -215,7 +215,7 @@ fn search(
 
 /// A search with a pattern from the script.
 fn new_search(ctx: &Ctx<'_>, p: StrId, from: usize, anchors: bool) -> Search {
-    let mut search = Search::new(pattern::effective(ctx.bytes(p)), from, anchors);
+    let mut search = Search::new(ctx.bytes(p), from, anchors);
     search.refuel(FUEL);
     search
 }
@@ -330,6 +330,8 @@ fn gmatch_next(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
 /// What replaces a match.
 #[derive(Clone, Copy)]
 enum Replacement {
+    /// A text without `%`
+    Plain(StrId),
     Text(StrId),
     Function(Value),
     Table(Value),
@@ -341,7 +343,14 @@ fn gsub(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let len = ctx.bytes(s).len();
     let most = ctx.opt_i32(4, (len as i64 + 1) as i32)?;
     let with = match ctx.arg(3) {
-        Value::Num(_) | Value::Str(_) => Replacement::Text(ctx.check_str(3)?),
+        Value::Num(_) | Value::Str(_) => {
+            let text = ctx.check_str(3)?;
+            if memchr::memchr(b'%', ctx.bytes(text)).is_some() {
+                Replacement::Text(text)
+            } else {
+                Replacement::Plain(text)
+            }
+        }
         f @ (Value::Func(_) | Value::Native(_)) => Replacement::Function(f),
         t @ Value::Table(_) => Replacement::Table(t),
         _ => return Err(ctx.arg_error(3, "string/function/table expected")),
@@ -390,6 +399,10 @@ fn replace(
     with: Replacement,
 ) -> Result<(), LuaError> {
     let value = match with {
+        Replacement::Plain(text) => {
+            let n = ctx.bytes(text).len();
+            return append(ctx, buf, text, 0, n);
+        }
         Replacement::Text(text) => return expand(ctx, engine, buf, s, range, text),
         Replacement::Function(f) => {
             ctx.push(f);

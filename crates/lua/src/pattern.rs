@@ -8,6 +8,8 @@
 //! Errors in a pattern are found only when matching arrives there, as in the original: `find('b', 'a[')` fails to
 //! match and raises nothing.
 
+use smallvec::SmallVec;
+
 /// Most captures of a pattern.
 pub const MAX_CAPTURES: usize = 32;
 
@@ -15,9 +17,11 @@ pub const MAX_CAPTURES: usize = 32;
 const MAX_FRAMES: usize = 200_000;
 
 /// Length of a capture that was opened but not closed.
-const UNFINISHED: isize = -1;
+const UNFINISHED: u32 = u32::MAX;
 /// Length of a position capture.
-const POSITION: isize = -2;
+const POSITION: u32 = u32::MAX - 1;
+/// Longest subject or pattern; what offsets of 32 bits and the marks above can tell apart.
+const MAX_LEN: usize = u32::MAX as usize - 2;
 
 const ESC: u8 = b'%';
 
@@ -46,23 +50,23 @@ pub enum Captured {
 
 #[derive(Debug, Clone, Copy)]
 struct Capture {
-    start: usize,
-    len: isize,
+    start: u32,
+    len: u32,
 }
 
 /// A choice to come back to when what follows fails.
 #[derive(Debug, Clone, Copy)]
 enum Frame {
     /// `*`, `+`: fewer repetitions; `n` are left from `s` on, what follows is at `p`
-    Greedy { s: usize, n: usize, p: usize },
+    Greedy { s: u32, n: u32, p: u32 },
     /// `-`: one repetition more of the item `p..ep`, which ended at `s`
-    Lazy { s: usize, p: usize, ep: usize },
+    Lazy { s: u32, p: u32, ep: u32 },
     /// `?`: without the item
-    Optional { s: usize, p: usize },
+    Optional { s: u32, p: u32 },
     /// `(`: forget the capture opened last
     Opened,
     /// `)`: open that capture again
-    Closed { level: usize },
+    Closed { level: u32 },
 }
 
 /// Where to go on.
@@ -94,9 +98,8 @@ enum Single {
 
 /// One match of a pattern: captures, open choices, and where it stands. Reused from one start position to the next.
 pub struct Matcher {
-    level: usize,
-    captures: [Capture; MAX_CAPTURES],
-    frames: Vec<Frame>,
+    captures: SmallVec<[Capture; 4]>,
+    frames: SmallVec<[Frame; 8]>,
     state: State,
     /// Steps until the next [`Outcome::Pause`].
     pub fuel: u32,
@@ -132,31 +135,20 @@ pub fn is_plain(pattern: &[u8]) -> bool {
 impl Matcher {
     /// A matcher without fuel; set [`Matcher::fuel`] before running.
     pub fn new() -> Self {
-        Matcher {
-            level: 0,
-            captures: [Capture { start: 0, len: UNFINISHED }; MAX_CAPTURES],
-            frames: Vec::new(),
-            state: State::Backtrack,
-            fuel: 0,
-        }
+        Matcher { captures: SmallVec::new(), frames: SmallVec::new(), state: State::Backtrack, fuel: 0 }
     }
 
     /// Begins a match of the pattern from offset `p` at offset `s` of the subject.
     #[inline]
     pub fn start(&mut self, s: usize, p: usize) {
-        self.level = 0;
+        self.captures.clear();
         self.frames.clear();
         self.state = State::Forward { s, p };
     }
 
     /// Number of captures of a successful match, finished or not.
     pub fn captures(&self) -> usize {
-        self.level
-    }
-
-    /// Bytes held by the open choices, for limits.
-    pub fn heap_bytes(&self) -> usize {
-        self.frames.capacity() * size_of::<Frame>()
+        self.captures.len()
     }
 
     /// Capture `i` (from 0) of a match that covers `whole`. Without captures, number 0 is the whole match.
@@ -164,14 +156,14 @@ impl Matcher {
     /// # Errors
     /// `invalid capture index` and `unfinished capture`.
     pub fn capture(&self, i: usize, whole: (usize, usize)) -> Result<Captured, PatternError> {
-        if i >= self.level {
+        let Some(c) = self.captures.get(i) else {
             return if i == 0 { Ok(Captured::Range(whole.0, whole.1)) } else { Err("invalid capture index") };
-        }
-        let c = self.captures[i];
+        };
+        let start = c.start as usize;
         match c.len {
             UNFINISHED => Err("unfinished capture"),
-            POSITION => Ok(Captured::Position(c.start + 1)),
-            len => Ok(Captured::Range(c.start, c.start + len as usize)),
+            POSITION => Ok(Captured::Position(start + 1)),
+            len => Ok(Captured::Range(start, start + len as usize)),
         }
     }
 
@@ -181,6 +173,9 @@ impl Matcher {
     /// # Errors
     /// A malformed pattern, or one with too many open choices.
     pub fn run(&mut self, src: &[u8], pat: &[u8]) -> Result<Outcome, PatternError> {
+        if src.len() > MAX_LEN || pat.len() > MAX_LEN {
+            return Err("pattern too complex");
+        }
         loop {
             let next = match self.state {
                 State::Forward { s, p } => self.forward(src, pat, s, p)?,
@@ -263,24 +258,29 @@ impl Matcher {
             match at(pat, ep) {
                 b'?' => {
                     if matches_one(src, pat, s, p, ep) {
-                        self.push(Frame::Optional { s, p: ep + 1 })?;
+                        self.push(Frame::Optional { s: s as u32, p: ep as u32 + 1 })?;
                         s += 1;
                     }
                     p = ep + 1;
                 }
-                b'*' => {
-                    self.state = State::Expand { s, n: 0, p, ep };
-                    return Ok(Step::Go);
-                }
-                b'+' => {
-                    if !matches_one(src, pat, s, p, ep) {
-                        return Ok(self.fail());
+                c @ (b'*' | b'+') => {
+                    if c == b'+' {
+                        if !matches_one(src, pat, s, p, ep) {
+                            return Ok(self.fail());
+                        }
+                        s += 1;
                     }
-                    self.state = State::Expand { s: s + 1, n: 0, p, ep };
-                    return Ok(Step::Go);
+                    let Some(n) = self.count(src, pat, s, 0, p, ep) else {
+                        return Ok(Step::Done(Outcome::Pause));
+                    };
+                    if n > 0 && ep + 1 < pat.len() {
+                        self.push(Frame::Greedy { s: s as u32, n: n as u32, p: ep as u32 + 1 })?;
+                    }
+                    s += n;
+                    p = ep + 1;
                 }
                 b'-' => {
-                    self.push(Frame::Lazy { s, p, ep })?;
+                    self.push(Frame::Lazy { s: s as u32, p: p as u32, ep: ep as u32 })?;
                     p = ep + 1;
                 }
                 _ => {
@@ -300,68 +300,73 @@ impl Matcher {
         Step::Go
     }
 
-    fn open_capture(&mut self, s: usize, len: isize) -> Result<(), PatternError> {
-        if self.level >= MAX_CAPTURES {
+    fn open_capture(&mut self, s: usize, len: u32) -> Result<(), PatternError> {
+        if self.captures.len() >= MAX_CAPTURES {
             return Err("too many captures");
         }
         self.push(Frame::Opened)?;
-        self.captures[self.level] = Capture { start: s, len };
-        self.level += 1;
+        self.captures.push(Capture { start: s as u32, len });
         Ok(())
     }
 
     fn close_capture(&mut self, s: usize) -> Result<(), PatternError> {
-        let level = (0..self.level).rev().find(|l| self.captures[*l].len == UNFINISHED);
-        let level = level.ok_or("invalid pattern capture")?;
-        self.push(Frame::Closed { level })?;
-        self.captures[level].len = (s - self.captures[level].start) as isize;
+        let level =
+            self.captures.iter().rposition(|c| c.len == UNFINISHED).ok_or("invalid pattern capture")?;
+        self.push(Frame::Closed { level: level as u32 })?;
+        let c = &mut self.captures[level];
+        c.len = s as u32 - c.start;
         Ok(())
     }
 
     fn back_reference(&mut self, src: &[u8], s: usize, digit: u8) -> Result<Option<usize>, PatternError> {
         let i = usize::from(digit).wrapping_sub(usize::from(b'1'));
-        if i >= self.level || self.captures[i].len == UNFINISHED {
+        let Some(Capture { start, len }) = self.captures.get(i).copied().filter(|c| c.len != UNFINISHED)
+        else {
             return Err("invalid capture index");
-        }
-        let Capture { start, len } = self.captures[i];
+        };
         if len == POSITION {
             return Ok(None);
         }
-        let len = len as usize;
+        let (start, len) = (start as usize, len as usize);
         self.burn((len / 32).min(u32::MAX as usize) as u32);
         Ok((src.len() - s >= len && src[start..start + len] == src[s..s + len]).then_some(s + len))
     }
 
-    /// Counts how often an item matches in a row, then tries what follows with the most repetitions first.
+    /// Goes on counting the repetitions of an item after a pause.
     fn expand(
         &mut self,
         src: &[u8],
         pat: &[u8],
         s: usize,
-        mut n: usize,
+        n: usize,
         p: usize,
         ep: usize,
     ) -> Result<Step, PatternError> {
+        let Some(n) = self.count(src, pat, s, n, p, ep) else {
+            return Ok(Step::Done(Outcome::Pause));
+        };
+        if n > 0 {
+            self.push(Frame::Greedy { s: s as u32, n: n as u32, p: ep as u32 + 1 })?;
+        }
+        self.state = State::Forward { s: s + n, p: ep + 1 };
+        Ok(Step::Go)
+    }
+
+    /// Counts how often an item matches in a row from `s` on, `n` times of which are known. `None` when the fuel is used
+    /// up before the end.
+    #[inline]
+    fn count(&mut self, src: &[u8], pat: &[u8], s: usize, n: usize, p: usize, ep: usize) -> Option<usize> {
         let room = src.len() - s - n;
         let budget = room.min(self.fuel as usize * 4);
         let run = count_run(&src[s + n..s + n + budget], pat, single(pat, p, ep));
-        n += run;
-        self.burn((run / 4) as u32 + 1);
+        let n = n + run;
+        self.fuel = self.fuel.saturating_sub((run / 4) as u32 + 1);
         if run == budget && budget < room {
             self.fuel = 0;
             self.state = State::Expand { s, n, p, ep };
-            return Ok(Step::Done(Outcome::Pause));
+            return None;
         }
-        let rest = ep + 1;
-        if n > 0 {
-            if rest == pat.len() {
-                // Nothing follows, so the longest run is the match.
-                return Ok(Step::Done(Outcome::Match(s + n)));
-            }
-            self.push(Frame::Greedy { s, n, p: rest })?;
-        }
-        self.state = State::Forward { s: s + n, p: rest };
-        Ok(Step::Go)
+        Some(n)
     }
 
     fn begin_balance(&mut self, src: &[u8], pat: &[u8], s: usize, p: usize) -> Result<Step, PatternError> {
@@ -412,32 +417,32 @@ impl Matcher {
             match top {
                 Frame::Greedy { s, n, p } => {
                     *n -= 1;
-                    let (at_s, at_p, last) = (*s + *n, *p, *n == 0);
+                    let (at_s, at_p, last) = (*s + *n, *p as usize, *n == 0);
                     if last {
                         self.frames.pop();
                     }
-                    self.state = State::Forward { s: at_s, p: at_p };
+                    self.state = State::Forward { s: at_s as usize, p: at_p };
                     return Step::Go;
                 }
                 Frame::Lazy { s, p, ep } => {
-                    if matches_one(src, pat, *s, *p, *ep) {
+                    if matches_one(src, pat, *s as usize, *p as usize, *ep as usize) {
                         *s += 1;
-                        self.state = State::Forward { s: *s, p: *ep + 1 };
+                        self.state = State::Forward { s: *s as usize, p: *ep as usize + 1 };
                         return Step::Go;
                     }
                     self.frames.pop();
                 }
                 Frame::Optional { s, p } => {
-                    self.state = State::Forward { s: *s, p: *p };
+                    self.state = State::Forward { s: *s as usize, p: *p as usize };
                     self.frames.pop();
                     return Step::Go;
                 }
                 Frame::Opened => {
-                    self.level -= 1;
+                    self.captures.pop();
                     self.frames.pop();
                 }
                 Frame::Closed { level } => {
-                    self.captures[*level].len = UNFINISHED;
+                    self.captures[*level as usize].len = UNFINISHED;
                     self.frames.pop();
                 }
             }
@@ -666,6 +671,8 @@ pub struct Search {
     /// A byte that every match begins with
     first: Option<u8>,
     running: bool,
+    /// Bytes of the pattern that count
+    len: usize,
 }
 
 /// Answer of [`Search::run`].
@@ -680,9 +687,10 @@ pub enum Found {
 }
 
 impl Search {
-    /// A search from offset `from` with an [`effective`] pattern; `anchors` says whether a leading `^` is an anchor
+    /// A search from offset `from`; what stands behind a zero byte of the pattern does not count. `anchors` says whether a leading `^` is an anchor
     /// (for `gmatch` it is not).
     pub fn new(pat: &[u8], from: usize, anchors: bool) -> Self {
+        let pat = effective(pat);
         let anchored = anchors && pat.first() == Some(&b'^');
         let begin = usize::from(anchored);
         Search {
@@ -692,6 +700,7 @@ impl Search {
             anchored,
             first: if anchored { None } else { first_byte(pat, begin) },
             running: false,
+            len: pat.len(),
         }
     }
 
@@ -726,6 +735,7 @@ impl Search {
     /// # Errors
     /// Those of [`Matcher::run`].
     pub fn run(&mut self, src: &[u8], pat: &[u8]) -> Result<Found, PatternError> {
+        let pat = &pat[..self.len];
         loop {
             if !self.running {
                 if self.start > src.len() || !self.skip(src) {
@@ -754,28 +764,15 @@ impl Search {
         }
     }
 
-    /// Matches at the current start only (for `gsub`, which copies the characters between by itself).
-    ///
-    /// # Errors
-    /// Those of [`Matcher::run`].
-    pub fn run_here(&mut self, src: &[u8], pat: &[u8]) -> Result<Outcome, PatternError> {
-        if !self.running {
-            self.matcher.start(self.start, self.begin);
-            self.running = true;
-        }
-        let outcome = self.matcher.run(src, pat)?;
-        if outcome != Outcome::Pause {
-            self.running = false;
-        }
-        Ok(outcome)
-    }
-
     /// Jumps to the next position where a match can begin; false when there is none. Attempts that would fail at
     /// their first byte are left out, which never hides an error: those are found behind the first item only. Long
     /// stretches are taken piece by piece, so that a pause can come in between.
     fn skip(&mut self, src: &[u8]) -> bool {
         const PIECE: usize = 64 * 1024;
         let Some(first) = self.first else { return true };
+        if src.get(self.start) == Some(&first) {
+            return true;
+        }
         let piece = &src[self.start..src.len().min(self.start + PIECE)];
         match memchr::memchr(first, piece) {
             Some(n) => {
