@@ -8,8 +8,8 @@
 //! "0.1"
 //! > HINCRBYFLOAT h n 0.2
 //! "0.3"
-//! > HINCRBYFLOAT h n 5e3
-//! "5000.3"
+//! > HINCRBYFLOAT h m 5.0e3
+//! "5000"
 //! > HINCRBYFLOAT h n x
 //! (error) ERR value is not a valid float
 //! > HINCRBYFLOAT h n inf
