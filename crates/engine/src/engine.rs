@@ -1,6 +1,7 @@
 //! The engine: the data set and all that belongs to it, as one value.
 
 use crate::blocked;
+use crate::busy::Busy;
 use crate::client::{ClientId, ClientIo, ConnInfo};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -72,10 +73,9 @@ pub enum Outgoing {
 
 /// What a long command or script calls from time to time, on its own stack.
 pub trait Ticker {
-    /// The owner may serve sockets here. False stops what runs, where that is allowed.
-    fn tick(&mut self) -> bool {
-        true
-    }
+    /// Called about every millisecond of a long run, with the engine as far as it may be used meanwhile. The owner
+    /// may serve its sockets here once [`Busy::is_slow`].
+    fn tick(&mut self, _busy: &mut Busy<'_>) {}
 
     /// CONFIG SET is about to change the parameter `name` to what `next` holds. The owner acts on what is his (the
     /// port, the working directory, …).

@@ -76,6 +76,14 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     if !client.authenticated && !flags.contains(Flags::NO_AUTH) {
         return Err(NO_AUTH);
     }
+    if let Some(run) = &sv.running
+        && !flags.contains(Flags::ALLOW_BUSY)
+    {
+        let kill = if run.function { "FUNCTION" } else { "SCRIPT" };
+        return Err(CmdError::owned(format!(
+            "BUSY Redis is busy running a script. You can only call {kill} KILL or SHUTDOWN NOSAVE."
+        )));
+    }
     if client.multi.is_some() && flags.contains(Flags::NO_MULTI) {
         return Err(CmdError::owned(format!(
             "ERR Command '{}' not allowed inside a transaction",

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocked;
+pub mod busy;
 pub mod client;
 pub mod clock;
 pub mod commands;
@@ -33,6 +34,7 @@ pub mod value;
 /// The version of Redis that clients are told; what they decide by it holds here.
 pub const REDIS_VERSION: &str = "7.2.4";
 
+pub use busy::Busy;
 pub use client::{ClientId, ClientIo, ConnInfo};
 pub use clock::{Clock, ManualClock};
 pub use config::Config;

@@ -1,5 +1,6 @@
 //! Everything that the engine holds beside the data set.
 
+use crate::busy::Running;
 use crate::client::{Client, ClientId, Clients};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -31,6 +32,8 @@ pub struct ServerState {
     pub pubsub: PubSub,
     /// Compiled scripts and libraries.
     pub scripts: Scripts,
+    /// The script or function that runs now.
+    pub running: Option<Running>,
     /// CLIENT PAUSE.
     pub pause: Option<Pause>,
     /// False (DEBUG SET-DISABLE-DENY-SCRIPTS): scripts may call what is not meant for them.
@@ -102,6 +105,7 @@ impl ServerState {
             monitors: Vec::new(),
             pubsub: PubSub::default(),
             scripts: Scripts::default(),
+            running: None,
             pause: None,
             deny_in_scripts: true,
             block_request: None,

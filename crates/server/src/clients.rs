@@ -5,7 +5,7 @@ use totality_engine::{After, ClientId, Outgoing};
 use totality_resp::{BIG_ARG, Limits, Parsed, Parser, ProtocolError};
 
 use crate::conn::{Fate, Read};
-use crate::io::{Accepted, CHUNK};
+use crate::io::{Accepted, CHUNK, Io};
 use crate::log::Level;
 use crate::meanwhile::Meanwhile;
 use crate::server::Server;
@@ -40,19 +40,28 @@ the server manually just for testing, restart it with the '--protected-mode no' 
 password for the default user. NOTE: You only need to do one of the above things in order for the server to start \
 accepting connections from the outside.\r\n";
 
+/// What a connection that is refused is told.
+pub(crate) struct Answer(pub &'static [u8]);
+
+/// Why a new connection is refused, if it is.
+pub(crate) fn refusal(io: &Io, accepted: &Accepted) -> Option<Answer> {
+    if io.conns.len() >= io.settings.max_clients {
+        Some(Answer(TOO_MANY))
+    } else if io.settings.protected && !accepted.local {
+        Some(Answer(DENIED))
+    } else {
+        None
+    }
+}
+
 impl Server {
     /// Takes new connections.
     pub(crate) fn accept(&mut self) {
         let engine = &mut self.engine;
-        self.io.accept(|io, Accepted { stream, info, local }| {
-            let refusal = if io.conns.len() >= io.settings.max_clients {
-                Some(TOO_MANY)
-            } else if io.settings.protected && !local {
-                Some(DENIED)
-            } else {
-                None
-            };
-            if let Some(text) = refusal {
+        self.io.accept(|io, accepted| {
+            let answer = refusal(io, &accepted);
+            let Accepted { stream, info, .. } = accepted;
+            if let Some(Answer(text)) = answer {
                 // A courtesy: whether it arrives does not matter.
                 let _ = rustix::net::send(&stream, text, rustix::net::SendFlags::NOSIGNAL);
                 engine.sv.stats.rejected_connections += 1;
@@ -285,7 +294,8 @@ impl Server {
         if let Some([b'e' | b'E' | b'f' | b'F', ..]) = args.clone().next() {
             self.watchdog.script_ahead();
         }
-        let mut meanwhile = Meanwhile { io: &mut self.io, config_file: self.config_file.as_deref() };
+        let mut meanwhile =
+            Meanwhile { io: &mut self.io, turn: turn.key, config_file: self.config_file.as_deref() };
         if argc > FEW_ARGS {
             let argv: Vec<&[u8]> = args.collect();
             return self.engine.execute(turn.client, &argv, &mut turn.out, &mut meanwhile);
@@ -494,7 +504,7 @@ fn read_size(need: usize, have: usize) -> usize {
     if need >= BIG_ARG { need.min(have.max(BIG_STEP)) } else { CHUNK / 4 }
 }
 
-fn class(client: &totality_engine::client::Client) -> Class {
+pub(crate) fn class(client: &totality_engine::client::Client) -> Class {
     if client.replica {
         Class::Replica
     } else if client.subscribed() > 0 {
@@ -505,7 +515,13 @@ fn class(client: &totality_engine::client::Client) -> Class {
 }
 
 /// Is the hard limit passed, or the soft one for too long? `since_ms` keeps when the soft one was passed first.
-fn passes(settings: &Settings, class: Class, bytes: usize, since_ms: &mut u64, now_ms: u64) -> bool {
+pub(crate) fn passes(
+    settings: &Settings,
+    class: Class,
+    bytes: usize,
+    since_ms: &mut u64,
+    now_ms: u64,
+) -> bool {
     let limit = &settings.output[class as usize];
     let bytes = bytes as u64;
     if limit.hard > 0 && bytes >= limit.hard {
@@ -521,7 +537,7 @@ fn passes(settings: &Settings, class: Class, bytes: usize, since_ms: &mut u64, n
     now_ms - *since_ms > limit.seconds * 1000
 }
 
-fn log_level(level: LogLevel) -> Level {
+pub(crate) fn log_level(level: LogLevel) -> Level {
     match level {
         LogLevel::Debug => Level::Debug,
         LogLevel::Verbose => Level::Verbose,

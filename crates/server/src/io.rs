@@ -1,6 +1,7 @@
 //! Sockets and their buffers: everything of the loop that needs no data. The engine is a separate field of the
 //! server, so that sockets can be served while a long script holds the engine.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -65,6 +66,8 @@ pub struct Io {
     by_client: HashMap<ClientId, usize>,
     /// Connections that are to be served, in order of arrival.
     pub ready: Vec<usize>,
+    /// Those of this turn that have not been served yet.
+    pub batch: VecDeque<usize>,
     writes: Vec<usize>,
     /// Connections that are to be closed, with the engine's knowledge.
     pub dead: Vec<usize>,
@@ -94,6 +97,7 @@ impl Io {
             conns: Slab::new(),
             by_client: HashMap::new(),
             ready: Vec::new(),
+            batch: VecDeque::new(),
             writes: Vec::new(),
             dead: Vec::new(),
             pool: Vec::new(),
@@ -356,9 +360,14 @@ impl Io {
     }
 
     /// Writes all replies. Calls `done` for each connection that was touched; closes go to `dead`.
-    pub fn flush(&mut self, mut done: impl FnMut(&Conn)) {
+    /// Connection `except` is left alone: its output buffer is elsewhere.
+    pub fn flush(&mut self, except: Option<usize>, mut done: impl FnMut(&Conn)) {
         let mut writes = std::mem::take(&mut self.writes);
         for key in writes.drain(..) {
+            if except == Some(key) {
+                self.writes.push(key);
+                continue;
+            }
             let Some(conn) = self.conns.get_mut(key) else { continue };
             conn.to_write = false;
             if conn.fate == Fate::Now {

@@ -5,6 +5,7 @@
 //! served while a long script runs.
 #![forbid(unsafe_code)]
 
+mod busy;
 mod clients;
 mod clock;
 pub mod config_file;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use totality_engine::{Config, Ticker};
+use totality_engine::{Busy, Config, Ticker};
 
 use crate::io::Io;
 use crate::listen;
@@ -13,11 +13,17 @@ use crate::server::raise_file_limit;
 pub struct Meanwhile<'a> {
     /// The connections.
     pub io: &'a mut Io,
+    /// The connection whose command runs: its buffers are in use.
+    pub turn: usize,
     /// The file that CONFIG REWRITE writes.
     pub config_file: Option<&'a Path>,
 }
 
 impl Ticker for Meanwhile<'_> {
+    fn tick(&mut self, busy: &mut Busy<'_>) {
+        self.serve_meanwhile(busy);
+    }
+
     fn configure(&mut self, name: &str, next: &Config) -> Result<(), String> {
         match name {
             "port" | "bind" => self.listen(name, next),

@@ -61,7 +61,6 @@ pub struct Server {
     handle: Handle,
     signals: Option<Signals>,
     pub(crate) watchdog: Watchdog,
-    batch: Vec<usize>,
     next_cron: Instant,
     pub(crate) next_second: Instant,
     pub(crate) ending: bool,
@@ -112,7 +111,6 @@ impl Server {
             handle,
             signals: None,
             watchdog,
-            batch: Vec::new(),
             next_cron: now,
             next_second: now,
             ending: false,
@@ -172,11 +170,11 @@ impl Server {
             self.told();
         }
         self.engine.wake();
-        let mut batch = std::mem::replace(&mut self.io.ready, std::mem::take(&mut self.batch));
-        for key in batch.drain(..) {
+        // What becomes ready meanwhile waits for the next turn; a script that runs long may serve the rest of the batch.
+        self.io.batch.extend(self.io.ready.drain(..));
+        while let Some(key) = self.io.batch.pop_front() {
             self.serve(key);
         }
-        self.batch = batch;
         self.engine.expire_blocked();
         self.deliver();
         self.accept();
@@ -208,7 +206,7 @@ impl Server {
     /// Writes all replies.
     pub(crate) fn flush(&mut self) {
         let engine = &mut self.engine;
-        self.io.flush(|conn| {
+        self.io.flush(None, |conn| {
             if let Some(io) = engine.client_io(conn.client) {
                 let pending = conn.pending();
                 // Redis's two places for output: a fixed buffer of 16 KB and a list of blocks.

@@ -2,6 +2,7 @@
 
 use super::api;
 use super::header::ScriptFlags;
+use crate::busy::{self, Busy};
 use crate::client::ClientId;
 use crate::commands::{self, Command};
 use crate::config::UndeclaredKeys;
@@ -24,6 +25,8 @@ pub struct Run<'a> {
     pub read_only: bool,
     /// Memory was over `maxmemory` when it began.
     pub oom: bool,
+    /// The command that started it.
+    pub argv: &'a [&'a [u8]],
     /// The keys that the caller declared.
     pub declared: &'a [&'a [u8]],
     /// SHA1 of the script, or name of the function, for messages.
@@ -71,7 +74,13 @@ impl Host for ScriptHost<'_> {
     }
 
     fn tick(&mut self) -> Tick {
-        if self.ticker.tick() { Tick::Continue } else { Tick::Stop }
+        if busy::look(self.sv, self.run.name, self.run.argv) {
+            self.ticker.tick(&mut Busy { ks: self.ks, sv: self.sv });
+        }
+        match &self.sv.running {
+            Some(run) if run.kill => Tick::Stop,
+            _ => Tick::Continue,
+        }
     }
 }
 
@@ -140,7 +149,12 @@ impl ScriptHost<'_> {
         if self.sv.config.script_undeclared_keys != 0 {
             self.check_declared(command, argv, args)?;
         }
-        self.run.wrote |= writes;
+        if writes && !self.run.wrote {
+            self.run.wrote = true;
+            if let Some(run) = &mut self.sv.running {
+                run.wrote = true;
+            }
+        }
         Ok(command)
     }
 

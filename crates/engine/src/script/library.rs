@@ -121,6 +121,7 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
         flags: ScriptFlags::NO_WRITES,
         read_only: true,
         oom: false,
+        argv: &[],
         declared: &[],
         name: "",
         loading: true,

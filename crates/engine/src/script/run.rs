@@ -3,6 +3,7 @@
 use super::header::ScriptFlags;
 use super::host::{Run, ScriptHost};
 use super::{cache, convert};
+use crate::busy::Running;
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::execute;
@@ -51,6 +52,7 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
         flags: if flags.contains(ScriptFlags::COMPAT) { ScriptFlags::COMPAT } else { flags },
         read_only: read_only || flags.contains(ScriptFlags::NO_WRITES),
         oom,
+        argv: cx.args,
         declared: keys,
         name,
         loading: false,
@@ -60,6 +62,15 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
     };
     let runs = cx.sv.scripts.runs.clone();
     cx.sv.depth += 1;
+    cx.sv.running = Some(Running {
+        name: String::new(),
+        function: matches!(subject, Subject::Function { .. }),
+        since_us: cx.sv.stamp,
+        wrote: false,
+        argv: Vec::new(),
+        slow: false,
+        kill: false,
+    });
     runs.fetch_add(1, Ordering::Release);
     let db = cx.ks.cur;
     let mut host = ScriptHost { ks: cx.ks, sv: cx.sv, ticker: cx.ticker, client: cx.client, run };
@@ -73,12 +84,13 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
     let resp3 = host.run.proto == Proto::Resp3;
     runs.fetch_add(1, Ordering::Release);
     cx.sv.depth -= 1;
+    let function = cx.sv.running.take().is_some_and(|run| run.function);
     cx.ks.cur = db;
     cx.ks.effects.set_muted(false);
     cx.sv.scripts.random = Some(vm.random_state());
     match ended {
         Ok(()) => convert::write(vm.result(0), resp3, &mut cx.reply, &mut cx.sv.stats),
-        Err(error) => report(cx, &vm, error, name),
+        Err(error) => report(cx, &vm, error, name, function),
     }
     vm.reset();
     give_back(cx, &subject, vm);
@@ -128,7 +140,7 @@ fn give_back(cx: &mut Cx<'_>, subject: &Subject, vm: Box<Vm>) {
 
 /// Writes the error that ended a run, with the place where it was raised, in Redis's form.
 #[cold]
-fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: &str) {
+fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: &str, function: bool) {
     let mut counted = false;
     let mut text = match error {
         RunError::Raised => {
@@ -136,6 +148,7 @@ fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: &str) {
             counted = ignore;
             text
         }
+        RunError::Stopped if function => b"ERR Script killed by user with FUNCTION KILL...".to_vec(),
         RunError::Stopped => b"ERR Script killed by user with SCRIPT KILL...".to_vec(),
         RunError::Limit(limit) => [b"ERR ", limit.text().as_bytes()].concat(),
     };

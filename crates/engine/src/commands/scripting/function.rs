@@ -11,7 +11,7 @@
 //! (error) ERR Library not found
 //! ```
 
-use super::script::flush_mode;
+use super::script::{flush_mode, stop};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::script::load_library;
@@ -30,8 +30,10 @@ const SUBS: &[Spec] = &[
     sub("delete", 3, Flags::WRITE, "Deletes a library.", delete),
     sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush),
     sub("help", 2, Flags::LOADING.union(Flags::STALE), "Lists the subcommands.", crate::commands::help),
+    sub("kill", 2, Flags::ALLOW_BUSY, "Stops the function that runs, if it wrote nothing.", |cx| stop(cx, true)),
     sub("list", -2, Flags::empty(), "The libraries and their functions.", list),
     sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load),
+    sub("stats", 2, Flags::ALLOW_BUSY, "What runs, and how much is loaded.", stats),
 ];
 
 fn load(cx: &mut Cx<'_>) -> Res {
@@ -50,6 +52,39 @@ fn load(cx: &mut Cx<'_>) -> Res {
     let name = load_library(cx, cx.args[i], replace)?;
     cx.ks.dirty += 1;
     cx.reply.bulk(&name);
+    Ok(())
+}
+
+fn stats(cx: &mut Cx<'_>) -> Res {
+    if cx.sv.running.as_ref().is_some_and(|run| !run.function) {
+        return Err(CmdError::new(
+            "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+        ));
+    }
+    let now = cx.sv.clock.now_us();
+    cx.reply.map(2);
+    cx.reply.bulk(b"running_script");
+    match &cx.sv.running {
+        None => cx.reply.null(),
+        Some(run) => {
+            cx.reply.map(3);
+            cx.reply.bulk(b"name");
+            cx.reply.bulk(run.name.as_bytes());
+            cx.reply.bulk(b"command");
+            cx.reply.array(run.argv.len());
+            run.argv.iter().for_each(|arg| cx.reply.bulk(arg));
+            cx.reply.bulk(b"duration_ms");
+            cx.reply.int((now.saturating_sub(run.since_us) / 1000) as i64);
+        }
+    }
+    cx.reply.bulk(b"engines");
+    cx.reply.map(1);
+    cx.reply.bulk(b"LUA");
+    cx.reply.map(2);
+    cx.reply.bulk(b"libraries_count");
+    cx.reply.len(cx.sv.scripts.libraries());
+    cx.reply.bulk(b"functions_count");
+    cx.reply.len(cx.sv.scripts.functions());
     Ok(())
 }
 

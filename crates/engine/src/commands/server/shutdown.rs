@@ -44,6 +44,10 @@ fn run(cx: &mut Cx<'_>) -> Res {
         return Err(CmdError::new("ERR Errors trying to SHUTDOWN. Check logs."));
     }
     cx.sv.outgoing.push_back(Outgoing::Shutdown { save });
+    // A script that is in the way ends with the server, whatever it wrote.
+    if let Some(run) = &mut cx.sv.running {
+        run.kill = true;
+    }
     // No reply: the connection ends with the server.
     cx.me()?.close = true;
     Ok(())

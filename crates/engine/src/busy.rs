@@ -1,0 +1,100 @@
+//! Serving other clients while a script runs: what is past `busy-reply-threshold` answers BUSY, takes a kill, and lets
+//! through what Redis lets through then.
+
+use crate::client::{ClientId, ClientIo, ConnInfo};
+use crate::engine::{After, NoTicker, Outgoing};
+use crate::execute;
+use crate::keyspace::Keyspace;
+use crate::reply::{Proto, Reply};
+use crate::state::{LogLevel, ServerState};
+
+/// The script or function that runs.
+#[derive(Debug, Clone)]
+pub struct Running {
+    /// SHA1 of the script, or name of the function; empty until the run is slow.
+    pub name: String,
+    /// It is a function: FUNCTION KILL stops it, SCRIPT KILL does not.
+    pub function: bool,
+    /// Microseconds since the Unix epoch at which it began.
+    pub since_us: u64,
+    /// It called a write command, so it cannot be killed.
+    pub wrote: bool,
+    /// The command that started it; empty until the run is slow.
+    pub argv: Vec<Box<[u8]>>,
+    /// It is past the threshold: other clients are answered BUSY.
+    pub slow: bool,
+    /// It is to stop.
+    pub kill: bool,
+}
+
+/// The engine as its owner may use it while a script runs: everything but the data.
+pub struct Busy<'a> {
+    pub(crate) ks: &'a mut Keyspace,
+    pub(crate) sv: &'a mut ServerState,
+}
+
+impl Busy<'_> {
+    /// The state beside the data set.
+    pub fn state(&mut self) -> &mut ServerState {
+        self.sv
+    }
+
+    /// True once the script is past `busy-reply-threshold`: the owner is to serve its sockets.
+    pub fn is_slow(&self) -> bool {
+        self.sv.running.as_ref().is_some_and(|run| run.slow)
+    }
+
+    /// Runs a command of another client, or answers BUSY.
+    pub fn execute(&mut self, id: ClientId, argv: &[&[u8]], out: &mut Vec<u8>) -> After {
+        let saved = (self.ks.cur, self.ks.now, self.ks.now_us, self.ks.no_touch);
+        let proto = self.sv.clients.get(id).map_or(Proto::Resp2, |c| c.proto);
+        let start = out.len();
+        let after =
+            execute::client_command(self.ks, self.sv, id, argv, Reply::resp(out, proto), &mut NoTicker);
+        execute::apply_reply_mode(self.sv, id, start, out);
+        // Time stands still for the script.
+        (self.ks.cur, self.ks.now, self.ks.now_us, self.ks.no_touch) = saved;
+        after
+    }
+
+    /// A client connects.
+    pub fn connect(&mut self, conn: ConnInfo) -> ClientId {
+        self.sv.stats.connections += 1;
+        let open = self.sv.config.requirepass.is_empty();
+        let now = (self.sv.stamp / 1000) as i64;
+        self.sv.clients.add(conn, open, now)
+    }
+
+    /// What waits to leave, oldest first.
+    pub fn next_outgoing(&mut self) -> Option<Outgoing> {
+        self.sv.outgoing.pop_front()
+    }
+
+    /// What the owner knows of a client's buffers.
+    pub fn client_io(&mut self, id: ClientId) -> Option<&mut ClientIo> {
+        self.sv.clients.get_mut(id).map(|c| &mut c.io)
+    }
+}
+
+/// Looks at the clock during a run: past the threshold the run becomes slow, once, with a line in the log. True while
+/// it is slow.
+pub(crate) fn look(sv: &mut ServerState, name: &str, argv: &[&[u8]]) -> bool {
+    let now = sv.clock.now_us();
+    sv.stamp = now;
+    let threshold = sv.config.busy_reply_threshold;
+    let Some(run) = &mut sv.running else { return false };
+    let elapsed = now.saturating_sub(run.since_us) / 1000;
+    if run.slow || threshold <= 0 || elapsed < threshold as u64 {
+        return run.slow;
+    }
+    run.slow = true;
+    run.name = name.to_owned();
+    run.argv = argv.iter().map(|arg| Box::from(*arg)).collect();
+    let (what, kill) = if run.function { ("Function", "FUNCTION KILL") } else { ("Script", "SCRIPT KILL") };
+    let text = format!(
+        "Slow script detected: still in execution after {elapsed} milliseconds. You can try killing the script using the {kill} command. {what} name is: {}.",
+        run.name
+    );
+    sv.log(LogLevel::Warning, text);
+    true
+}
