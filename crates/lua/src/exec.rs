@@ -169,7 +169,10 @@ fn execute<const INSTR: bool>(
         loop {
             let i = code[pc];
             if INSTR {
+                // Open results of the instruction before end at `top`: it must stay.
+                let top = st.top;
                 slow!(crate::trace::instruction(st, env, host, pc));
+                st.top = top;
             }
             pc += 1;
             match i.op {

@@ -3,11 +3,12 @@
 mod support;
 
 use support::count;
+use support::ours::{Mode, Ours};
 
 #[test]
 fn snippets_give_the_replies_of_redis() {
-    let mut vm = support::ours::Ours::new();
-    let (mut files, mut rows, mut bad) = (0, 0, Vec::new());
+    let mut vms = [Mode::Redis, Mode::Eager, Mode::Instrumented].map(Ours::new);
+    let (mut files, mut rows, mut bad) = (0usize, 0usize, Vec::new());
     for entry in std::fs::read_dir(support::corpus_dir()).expect("the corpus is there") {
         let path = entry.expect("a directory entry").path();
         if path.extension().is_none_or(|e| e != "tsv") {
@@ -17,14 +18,22 @@ fn snippets_give_the_replies_of_redis() {
         let text = std::fs::read_to_string(&path).expect("a text file");
         for row in support::parse_corpus(&text) {
             rows += 1;
-            let ours = vm.run(&row.body);
-            if ours != row.reply {
-                bad.push(format!("{}: {}\n  redis {}\n  ours  {ours}", row.id, row.body, row.reply));
+            for vm in &mut vms {
+                let ours = vm.run(&row.body);
+                if ours != row.reply {
+                    bad.push(format!(
+                        "{} ({:?}): {}\n  redis {}\n  ours  {ours}",
+                        row.id,
+                        vm.mode(),
+                        row.body,
+                        row.reply
+                    ));
+                }
             }
         }
     }
     assert!(files >= 9 && rows >= 3000, "only {rows} snippets in {files} files");
-    count("snippets of the corpus", rows - bad.len());
+    count("snippets of the corpus", rows.saturating_sub(bad.len()));
     for b in bad.iter().take(60) {
         eprintln!("{b}");
     }

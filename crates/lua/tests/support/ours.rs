@@ -2,43 +2,71 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use totality_lua::{
-    Args, Chunk, CompileLimits, Flow, Host, HostFn, Inputs, Limits, Reply, RunError, RunOptions,
-    SandboxBuilder, ValueRef, Vm,
+    Args, Chunk, CompileLimits, Flow, Host, HostFn, Inputs, Instrument, Limits, Reply, RunError, RunOptions,
+    SandboxBuilder, Tick, ValueRef, Vm,
 };
 
-struct NoHost;
+/// A host without functions, which looks at everything when it is shown events.
+struct Looker;
 
-impl Host for NoHost {
+impl Host for Looker {
     fn call(&mut self, _: HostFn, _: Args<'_>, _: &mut Reply) -> Flow {
         Flow::Return
     }
+
+    fn event(&mut self, event: totality_lua::instrument::Event<'_>) -> Tick {
+        let mut level = 0;
+        while event.frame(level).is_some() && level < 3 {
+            let names = event.locals(level).len() + event.upvalues(level).len();
+            assert!(names < 1000);
+            level += 1;
+        }
+        Tick::Continue
+    }
 }
 
-/// A VM with Redis's sandbox, or one with plain Lua's globals.
+/// How a snippet is run. All modes but the plain one give the same replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Redis's sandbox
+    Redis,
+    /// Plain Lua's globals, which a run may change: each gets a new VM
+    Plain,
+    /// As Redis, with a collection wherever one may happen
+    Eager,
+    /// As Redis, with all events of the instrumented mode
+    Instrumented,
+}
+
+/// A VM.
 pub struct Ours {
     vm: Vm,
-    plain: bool,
+    mode: Mode,
 }
 
 impl Ours {
-    pub fn new() -> Ours {
-        Ours { vm: Vm::new(&SandboxBuilder::new(), Limits::default()), plain: false }
+    pub fn new(mode: Mode) -> Ours {
+        let sandbox = if mode == Mode::Plain { SandboxBuilder::unlocked() } else { SandboxBuilder::new() };
+        let limits = match mode {
+            Mode::Eager => Limits { soft_bytes: 0, ..Limits::default() },
+            _ => Limits::default(),
+        };
+        Ours { vm: Vm::new(&sandbox, limits), mode }
     }
 
-    /// Globals of a run may be changed by it, so each run gets a new VM.
-    pub fn plain() -> Ours {
-        Ours { vm: Vm::new(&SandboxBuilder::unlocked(), Limits::default()), plain: true }
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// Runs a snippet in the wrapper. A panic is a reply too, so that the test tells which snippet it was.
     pub fn run(&mut self, body: &str) -> String {
         let script = super::wrap(body);
-        if self.plain {
-            *self = Ours::plain();
+        if self.mode == Mode::Plain {
+            *self = Ours::new(self.mode);
         }
         let reply = catch_unwind(AssertUnwindSafe(|| self.reply(&script)));
         reply.unwrap_or_else(|_| {
-            *self = if self.plain { Ours::plain() } else { Ours::new() };
+            *self = Ours::new(self.mode);
             "PANIC".into()
         })
     }
@@ -48,7 +76,9 @@ impl Ours {
             Ok(chunk) => chunk,
             Err(e) => return format!("LOADERR:{}", super::escape(&one_line(&super::normalise(e.message())))),
         };
-        match self.vm.run(&chunk, Inputs::default(), RunOptions::default(), &mut NoHost) {
+        let on = self.mode == Mode::Instrumented;
+        let options = RunOptions { instrument: Instrument { lines: on, calls: on, ..Instrument::default() } };
+        match self.vm.run(&chunk, Inputs::default(), options, &mut Looker) {
             Ok(()) => text(self.vm.result(0)),
             Err(RunError::Raised) => format!("-{}", text(self.vm.error())),
             Err(other) => format!("!{other}"),
