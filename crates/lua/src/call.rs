@@ -413,7 +413,12 @@ fn take_reply(
                 }
                 continue;
             }
-            Op::Table(array, _) => {
+            Op::Table(array, named) => {
+                // Only a look at the limit: the size of the hash part must grow entry by entry, as the order of its
+                // entries follows from that.
+                if !st.heap.fits(named as usize * size_of::<crate::table::Node>()) {
+                    return Err(LuaError::Limit(Limit::Memory));
+                }
                 let table = st.heap.new_table(0, 0).ok_or(LuaError::Limit(Limit::Memory))?;
                 open.push(Open {
                     table,

@@ -500,7 +500,7 @@ impl Func {
         matches!(self.p.consts.get(k as usize), Some(Const::Str(s)) if s.len() <= crate::strings::MAX_INTERNED)
     }
 
-    fn discharge_to_reg(&mut self, e: &mut Exp, reg: usize, lex: &mut Lexer<'_>) -> R<()> {
+    fn discharge_in(&mut self, e: &mut Exp, reg: usize, lex: &mut Lexer<'_>) -> R<()> {
         self.discharge_vars(e, lex)?;
         let r = reg as u8;
         match e.k {
@@ -531,13 +531,13 @@ impl Func {
     fn discharge_to_any(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
         if e.k != Kind::NonReloc {
             self.reserve(1, lex)?;
-            self.discharge_to_reg(e, self.free_reg - 1, lex)?;
+            self.discharge_in(e, self.free_reg - 1, lex)?;
         }
         Ok(())
     }
 
-    fn to_reg(&mut self, e: &mut Exp, reg: usize, lex: &mut Lexer<'_>) -> R<()> {
-        self.discharge_to_reg(e, reg, lex)?;
+    fn in_reg(&mut self, e: &mut Exp, reg: usize, lex: &mut Lexer<'_>) -> R<()> {
+        self.discharge_in(e, reg, lex)?;
         if e.k == Kind::Jmp {
             let mut t = e.t;
             self.concat(&mut t, e.info as i32);
@@ -564,14 +564,14 @@ impl Func {
         Ok(())
     }
 
-    pub(crate) fn to_next_reg(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
+    pub(crate) fn in_next_reg(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
         self.discharge_vars(e, lex)?;
         self.free_exp(e);
         self.reserve(1, lex)?;
-        self.to_reg(e, self.free_reg - 1, lex)
+        self.in_reg(e, self.free_reg - 1, lex)
     }
 
-    pub(crate) fn to_any_reg(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<u32> {
+    pub(crate) fn in_any_reg(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<u32> {
         self.discharge_vars(e, lex)?;
         if e.k == Kind::NonReloc {
             if !e.has_jumps() {
@@ -579,24 +579,24 @@ impl Func {
             }
             if e.info as usize >= self.actvar.len() {
                 let reg = e.info as usize;
-                self.to_reg(e, reg, lex)?;
+                self.in_reg(e, reg, lex)?;
                 return Ok(e.info);
             }
         }
-        self.to_next_reg(e, lex)?;
+        self.in_next_reg(e, lex)?;
         Ok(e.info)
     }
 
-    pub(crate) fn to_val(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
+    pub(crate) fn value_of(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
         if e.has_jumps() {
-            self.to_any_reg(e, lex)?;
+            self.in_any_reg(e, lex)?;
             return Ok(());
         }
         self.discharge_vars(e, lex)
     }
 
-    pub(crate) fn to_rk(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<Rk> {
-        self.to_val(e, lex)?;
+    pub(crate) fn rk_of(&mut self, e: &mut Exp, lex: &mut Lexer<'_>) -> R<Rk> {
+        self.value_of(e, lex)?;
         match e.k {
             Kind::Num(_) | Kind::True | Kind::False | Kind::Nil if self.p.consts.len() as u32 <= MAX_RK => {
                 e.info = match e.k {
@@ -608,7 +608,7 @@ impl Func {
                 Ok(e.info + 256)
             }
             Kind::K if e.info <= MAX_RK => Ok(e.info + 256),
-            _ => self.to_any_reg(e, lex),
+            _ => self.in_any_reg(e, lex),
         }
     }
 
@@ -616,18 +616,18 @@ impl Func {
         match var.k {
             Kind::Local => {
                 self.free_exp(ex);
-                return self.to_reg(ex, var.info as usize, lex);
+                return self.in_reg(ex, var.info as usize, lex);
             }
             Kind::Upval => {
-                let r = self.to_any_reg(ex, lex)?;
+                let r = self.in_any_reg(ex, lex)?;
                 self.emit(Instr::abc(Op::SetUpval, r as u8, var.info as u8, 0), lex)?;
             }
             Kind::Global => {
-                let r = self.to_any_reg(ex, lex)?;
+                let r = self.in_any_reg(ex, lex)?;
                 self.emit(Instr::ad(Op::SetGlobal, r as u8, var.info), lex)?;
             }
             Kind::Indexed => {
-                let r = self.to_rk(ex, lex)?;
+                let r = self.rk_of(ex, lex)?;
                 self.set_table(var.info, var.aux, r, lex)?;
             }
             _ => {}
@@ -649,7 +649,7 @@ impl Func {
     }
 
     pub(crate) fn self_call(&mut self, e: &mut Exp, key: u32, lex: &mut Lexer<'_>) -> R<()> {
-        self.to_any_reg(e, lex)?;
+        self.in_any_reg(e, lex)?;
         self.free_exp(e);
         let func = self.free_reg;
         self.reserve(2, lex)?;
@@ -736,7 +736,7 @@ impl Func {
     }
 
     pub(crate) fn indexed(&mut self, t: &mut Exp, k: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
-        t.aux = self.to_rk(k, lex)?;
+        t.aux = self.rk_of(k, lex)?;
         t.k = Kind::Indexed;
         Ok(())
     }
@@ -750,7 +750,7 @@ impl Func {
     }
 
     pub(crate) fn unary(&mut self, op: Op, e: &mut Exp, lex: &mut Lexer<'_>) -> R<()> {
-        let r = self.to_any_reg(e, lex)?;
+        let r = self.in_any_reg(e, lex)?;
         self.free_exp(e);
         e.info = self.emit(Instr::abc(op, 0, r as u8, 0), lex)? as u32;
         e.k = Kind::Reloc;
@@ -761,14 +761,14 @@ impl Func {
         match op {
             BinOp::And => self.go_if_true(e, lex),
             BinOp::Or => self.go_if_false(e, lex),
-            BinOp::Concat => self.to_next_reg(e, lex),
+            BinOp::Concat => self.in_next_reg(e, lex),
             BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Pow => {
                 if e.numeral().is_none() {
-                    self.to_rk(e, lex)?;
+                    self.rk_of(e, lex)?;
                 }
                 Ok(())
             }
-            _ => self.to_rk(e, lex).map(|_| ()),
+            _ => self.rk_of(e, lex).map(|_| ()),
         }
     }
 
@@ -791,7 +791,7 @@ impl Func {
                 Ok(())
             }
             BinOp::Concat => {
-                self.to_val(e2, lex)?;
+                self.value_of(e2, lex)?;
                 if e2.k == Kind::Reloc && self.ins(e2).op == Op::Concat {
                     self.free_exp(e1);
                     self.ins(e2).b = e1.info as u8;
@@ -799,7 +799,7 @@ impl Func {
                     e1.info = e2.info;
                     return Ok(());
                 }
-                self.to_next_reg(e2, lex)?;
+                self.in_next_reg(e2, lex)?;
                 self.free_exp(e2);
                 self.free_exp(e1);
                 let i = Instr::abc(Op::Concat, 0, e1.info as u8, e2.info as u8);
@@ -829,8 +829,8 @@ impl Func {
             e1.k = Kind::Num(n);
             return Ok(());
         }
-        let o2 = self.to_rk(e2, lex)?;
-        let o1 = self.to_rk(e1, lex)?;
+        let o2 = self.rk_of(e2, lex)?;
+        let o1 = self.rk_of(e1, lex)?;
         if o1 > o2 {
             self.free_exp(e1);
             self.free_exp(e2);
@@ -867,8 +867,8 @@ impl Func {
         e2: &mut Exp,
         lex: &mut Lexer<'_>,
     ) -> R<()> {
-        let mut o1 = self.to_rk(e1, lex)?;
-        let mut o2 = self.to_rk(e2, lex)?;
+        let mut o1 = self.rk_of(e1, lex)?;
+        let mut o2 = self.rk_of(e2, lex)?;
         self.free_exp(e2);
         self.free_exp(e1);
         if swap {

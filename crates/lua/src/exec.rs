@@ -458,9 +458,7 @@ fn execute<const INSTR: bool>(
                     if word.load(Ordering::Relaxed) != 0 {
                         // Open arguments lie beyond the frame: `top` must stay.
                         st.frames[fi].pc = pc as u32;
-                        if let Err(e) = interrupted(word, host) {
-                            return Err(e);
-                        }
+                        interrupted(word, host)?;
                     }
                     let func = base + i.a as usize;
                     let nargs = if i.b != 0 { i.b as usize - 1 } else { st.top - func - 1 };
@@ -510,10 +508,8 @@ fn execute<const INSTR: bool>(
                     let func = base + i.a as usize;
                     let nargs = if i.b != 0 { i.b as usize - 1 } else { st.top - func - 1 };
                     st.frames[fi].pc = pc as u32;
-                    if word.load(Ordering::Relaxed) != 0
-                        && let Err(e) = interrupted(word, host)
-                    {
-                        return Err(e);
+                    if word.load(Ordering::Relaxed) != 0 {
+                        interrupted(word, host)?;
                     }
                     match precall(st, env, host, func, nargs, -1, None) {
                         Ok(Called::Lua) => {

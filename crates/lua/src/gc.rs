@@ -40,21 +40,21 @@ impl Marks {
             Value::Str(s) => {
                 set(&mut self.strs, s.index());
             }
-            Value::Table(t) if t.index() >= h.base.tables && t.index() < h.tables.len() => {
-                if set(&mut self.tables, t.index()) {
-                    self.gray.push(v);
-                }
+            Value::Table(t)
+                if t.index() >= h.base.tables
+                    && t.index() < h.tables.len()
+                    && set(&mut self.tables, t.index()) =>
+            {
+                self.gray.push(v);
             }
-            Value::Func(f) if f.index() >= h.base.closures && f.index() < h.closures.len() => {
-                if set(&mut self.closures, f.index()) {
-                    self.gray.push(v);
-                }
+            Value::Func(f)
+                if f.index() >= h.base.closures
+                    && f.index() < h.closures.len()
+                    && set(&mut self.closures, f.index()) =>
+            {
+                self.gray.push(v);
             }
-            Value::Thread(t) => {
-                if set(&mut self.threads, t.0 as usize) {
-                    self.gray.push(v);
-                }
-            }
+            Value::Thread(t) if set(&mut self.threads, t.0 as usize) => self.gray.push(v),
             _ => {}
         }
     }

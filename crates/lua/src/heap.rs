@@ -10,6 +10,8 @@ use crate::value::{FuncRef, NativeId, StrId, TableId, ThreadId, Value};
 
 pub(crate) const CLOSURE_COST: usize = 24;
 pub(crate) const UPVAL_COST: usize = 16;
+/// Offsets of short strings have 32 bits, so no heap may be larger.
+pub(crate) const MAX_HEAP: usize = 3 << 30;
 
 /// What a closure runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,7 @@ impl Heap {
     pub(crate) fn new(seed: u64, hard: usize, soft: usize, max_string: usize) -> Heap {
         Heap {
             strs: Strings::new(seed),
-            mem: Mem { used: 0, hard },
+            mem: Mem { used: 0, hard: hard.min(MAX_HEAP) },
             tables: Vec::new(),
             closures: Vec::new(),
             up_pool: Vec::new(),
@@ -289,7 +291,7 @@ impl Heap {
         self.upvals.truncate(self.base.upvals);
         self.threads.truncate(self.base.threads);
         self.mem.used = 0;
-        self.gc_at = self.soft;
+        self.gc_at = self.soft.min(self.mem.hard);
         if !self.free_tables.is_empty()
             || !self.free_closures.is_empty()
             || !self.free_upvals.is_empty()

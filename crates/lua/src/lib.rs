@@ -1,6 +1,5 @@
-//! See README.md.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![allow(dead_code)]
 
 mod call;
 mod chunk;

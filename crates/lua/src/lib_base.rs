@@ -80,7 +80,15 @@ fn collectgarbage(c: &mut Ctx<'_>) -> R {
             Value::Bool(false)
         }
         b"count" => Value::Num((c.st.heap.used() + c.st.base_bytes) as f64 / 1024.0),
-        b"stop" | b"restart" => Value::Num(0.0),
+        b"stop" => {
+            // The hard limit still collects.
+            c.st.heap.gc_at = c.st.heap.mem.hard;
+            Value::Num(0.0)
+        }
+        b"restart" => {
+            c.st.heap.gc_at = c.st.heap.used().max(c.st.heap.soft);
+            Value::Num(0.0)
+        }
         b"setpause" => Value::Num(f64::from(std::mem::replace(&mut c.st.gc_params[0], extra))),
         b"setstepmul" => Value::Num(f64::from(std::mem::replace(&mut c.st.gc_params[1], extra))),
         other => {

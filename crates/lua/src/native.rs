@@ -14,7 +14,7 @@ use crate::host::{Host, Tick};
 use crate::instrument::Instrument;
 use crate::protos::ProtoArena;
 use crate::table::{Lazy, SetError};
-use crate::thread::{Frame, NATIVE};
+use crate::thread::Frame;
 use crate::value::{FuncRef, Limit, LuaError, NativeId, StrId, TableId, ThreadId, Value, c_i64};
 
 /// A function written in Rust: pushes its results and returns how many.
@@ -246,10 +246,6 @@ impl Ctx<'_> {
         }
     }
 
-    pub(crate) fn opt_number(&mut self, i: usize, default: f64) -> Result<f64, LuaError> {
-        if self.is_none_or_nil(i) { Ok(default) } else { self.check_number(i) }
-    }
-
     /// `luaL_checkinteger`: C's conversion to 64 bits.
     #[inline]
     pub(crate) fn check_i64(&mut self, i: usize) -> Result<i64, LuaError> {
@@ -337,11 +333,6 @@ impl Ctx<'_> {
     /// Number of values pushed since the call began (arguments not counted).
     pub(crate) fn pushed(&self) -> usize {
         self.st.top - self.base - self.nargs
-    }
-
-    /// Value `i` (from 0) of those pushed.
-    pub(crate) fn pushed_value(&self, i: usize) -> Value {
-        self.st.stack[self.base + self.nargs + i]
     }
 
     /// Drops the topmost value and returns it.
@@ -743,11 +734,6 @@ impl State {
         self.set_funcs(t, funcs);
         self.set_field(self.globals, name, Value::Table(t));
         t
-    }
-
-    /// True when the frame below the running native function is Lua code.
-    pub(crate) fn caller_is_lua(&self) -> bool {
-        self.frames.len() >= 2 && self.frames[self.frames.len() - 2].proto != NATIVE
     }
 }
 

@@ -10,6 +10,8 @@ const MAX_LEVELS: u32 = 200;
 const UNARY_PRIORITY: u8 = 8;
 
 type R<T> = Result<T, Fail>;
+/// A binary operator with its left and right priorities.
+type Operator = (BinOp, u8, u8);
 
 pub(crate) struct Parser<'s> {
     pub(crate) lex: Lexer<'s>,
@@ -38,7 +40,7 @@ fn block_follow(t: &Tok) -> bool {
     matches!(t, Tok::Else | Tok::Elseif | Tok::End | Tok::Until | Tok::Eos)
 }
 
-fn bin_op(t: &Tok) -> Option<(BinOp, u8, u8)> {
+fn bin_op(t: &Tok) -> Option<Operator> {
     Some(match t {
         Tok::Char(b'+') => (BinOp::Add, 6, 6),
         Tok::Char(b'-') => (BinOp::Sub, 6, 6),
@@ -188,7 +190,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if e.k != Kind::Void {
-            f.to_next_reg(e, lex)?;
+            f.in_next_reg(e, lex)?;
         }
         if extra > 0 {
             let reg = f.free_reg;
@@ -275,7 +277,7 @@ impl Parser<'_> {
         let mut n = 1;
         while self.test_next(&Tok::Char(b','))? {
             let (f, lex) = fs!(self);
-            f.to_next_reg(&mut e, lex)?;
+            f.in_next_reg(&mut e, lex)?;
             e = self.expr()?;
             n += 1;
         }
@@ -284,7 +286,7 @@ impl Parser<'_> {
 
     fn field(&mut self, e: &mut Exp) -> R<()> {
         let (f, lex) = fs!(self);
-        f.to_any_reg(e, lex)?;
+        f.in_any_reg(e, lex)?;
         self.lex.next()?;
         let name = self.check_name()?;
         let mut key = self.string_exp(name.as_bytes())?;
@@ -296,7 +298,7 @@ impl Parser<'_> {
         self.lex.next()?;
         let mut e = self.expr()?;
         let (f, lex) = fs!(self);
-        f.to_val(&mut e, lex)?;
+        f.value_of(&mut e, lex)?;
         self.check_next(&Tok::Char(b']'))?;
         Ok(e)
     }
@@ -306,7 +308,7 @@ impl Parser<'_> {
         let (f, lex) = fs!(self);
         let pc = f.emit(Instr::abc(Op::NewTable, 0, 0, 0), lex)?;
         let mut t = Exp::new(Kind::Reloc, pc as u32);
-        f.to_next_reg(&mut t, lex)?;
+        f.in_next_reg(&mut t, lex)?;
         let mut v = Exp::new(Kind::Void, 0);
         let (mut na, mut nh, mut to_store) = (0usize, 0usize, 0usize);
         self.check_next(&Tok::Char(b'{'))?;
@@ -316,7 +318,7 @@ impl Parser<'_> {
             }
             if v.k != Kind::Void {
                 let (f, lex) = fs!(self);
-                f.to_next_reg(&mut v, lex)?;
+                f.in_next_reg(&mut v, lex)?;
                 v.k = Kind::Void;
                 if Func::flush_due(to_store) {
                     f.set_list(t.info, na, to_store, lex)?;
@@ -349,7 +351,7 @@ impl Parser<'_> {
                 na -= 1;
             } else {
                 if v.k != Kind::Void {
-                    f.to_next_reg(&mut v, lex)?;
+                    f.in_next_reg(&mut v, lex)?;
                 }
                 f.set_list(t.info, na, to_store, lex)?;
             }
@@ -370,10 +372,10 @@ impl Parser<'_> {
         };
         self.check_next(&Tok::Char(b'='))?;
         let (f, lex) = fs!(self);
-        let rk = f.to_rk(&mut key, lex)?;
+        let rk = f.rk_of(&mut key, lex)?;
         let mut val = self.expr()?;
         let (f, lex) = fs!(self);
-        let rv = f.to_rk(&mut val, lex)?;
+        let rv = f.rk_of(&mut val, lex)?;
         f.set_table(table, rk, rv, lex)?;
         f.free_reg = reg;
         Ok(())
@@ -416,7 +418,7 @@ impl Parser<'_> {
             MULTI
         } else {
             if args.k != Kind::Void {
-                f.to_next_reg(&mut args, lex)?;
+                f.in_next_reg(&mut args, lex)?;
             }
             (f.free_reg - (base + 1)) as i32
         };
@@ -459,7 +461,7 @@ impl Parser<'_> {
                 Tok::Char(b'.') => self.field(&mut e)?,
                 Tok::Char(b'[') => {
                     let (f, lex) = fs!(self);
-                    f.to_any_reg(&mut e, lex)?;
+                    f.in_any_reg(&mut e, lex)?;
                     let mut key = self.index()?;
                     let (f, lex) = fs!(self);
                     f.indexed(&mut e, &mut key, lex)?;
@@ -474,7 +476,7 @@ impl Parser<'_> {
                 }
                 Tok::Char(b'(') | Tok::Str(_) | Tok::Char(b'{') => {
                     let (f, lex) = fs!(self);
-                    f.to_next_reg(&mut e, lex)?;
+                    f.in_next_reg(&mut e, lex)?;
                     self.call_args(&mut e)?;
                 }
                 _ => return Ok(e),
@@ -517,7 +519,7 @@ impl Parser<'_> {
         self.sub_expr(0).map(|(e, _)| e)
     }
 
-    fn sub_expr(&mut self, limit: u8) -> R<(Exp, Option<(BinOp, u8, u8)>)> {
+    fn sub_expr(&mut self, limit: u8) -> R<(Exp, Option<Operator>)> {
         self.enter()?;
         let unary = match self.lex.tok {
             Tok::Not | Tok::Char(b'-' | b'#') => Some(self.lex.tok.clone()),
@@ -557,7 +559,8 @@ impl Parser<'_> {
     // Statements
 
     fn block(&mut self) -> R<()> {
-        self.funcs.last_mut().map(|f| f.enter_block(false));
+        let (f, _) = fs!(self);
+        f.enter_block(false);
         self.chunk()?;
         let (f, lex) = fs!(self);
         f.leave_block(lex)
@@ -712,7 +715,7 @@ impl Parser<'_> {
     fn exp_to_reg(&mut self) -> R<()> {
         let mut e = self.expr()?;
         let (f, lex) = fs!(self);
-        f.to_next_reg(&mut e, lex)
+        f.in_next_reg(&mut e, lex)
     }
 
     fn for_num(&mut self, name: Box<str>, line: u32) -> R<()> {
@@ -730,7 +733,7 @@ impl Parser<'_> {
         } else {
             let (f, lex) = fs!(self);
             let mut one = Exp::new(Kind::Num(1.0), 0);
-            f.to_next_reg(&mut one, lex)?;
+            f.in_next_reg(&mut one, lex)?;
         }
         self.for_body(base, line, 1, true)
     }
@@ -852,7 +855,7 @@ impl Parser<'_> {
         if nexps == nvars && !e.is_multi() {
             // Falls out of adjust_assign as well; kept apart only because it is the common case.
             let (f, lex) = fs!(self);
-            f.to_next_reg(&mut e, lex)?;
+            f.in_next_reg(&mut e, lex)?;
         } else {
             self.adjust_assign(nvars, nexps, &mut e)?;
         }
@@ -967,10 +970,10 @@ impl Parser<'_> {
             return f.ret(first, MULTI, lex);
         }
         if n == 1 {
-            let r = f.to_any_reg(&mut e, lex)?;
+            let r = f.in_any_reg(&mut e, lex)?;
             return f.ret(r as usize, 1, lex);
         }
-        f.to_next_reg(&mut e, lex)?;
+        f.in_next_reg(&mut e, lex)?;
         let first = f.actvar.len();
         f.ret(first, n as i32, lex)
     }

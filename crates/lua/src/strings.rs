@@ -417,9 +417,4 @@ impl Strings {
         }
         self.small = packed;
     }
-
-    /// True when the shared buffer is close to what its 32-bit offsets can address.
-    pub(crate) fn crowded(&self) -> bool {
-        self.small.len() > (u32::MAX as usize) - (1 << 24) || self.entries.len() > (1 << 30)
-    }
 }

@@ -53,7 +53,7 @@ pub(crate) fn instruction(
     if i.max_steps != 0 && st.steps > i.max_steps {
         return Err(LuaError::Limit(Limit::Steps));
     }
-    if i.tick_every != 0 && st.steps % i.tick_every == 0 && host.tick() == Tick::Stop {
+    if i.tick_every != 0 && st.steps.is_multiple_of(i.tick_every) && host.tick() == Tick::Stop {
         return Err(LuaError::Stop);
     }
     if !i.lines {

@@ -185,11 +185,5 @@ pub(crate) fn fast_int(n: f64) -> Option<i32> {
 /// C's conversion of a double to a 64-bit integer as x86-64 does it: out of range gives the smallest integer.
 #[inline]
 pub(crate) fn c_i64(n: f64) -> i64 {
-    if n >= -9_223_372_036_854_775_808.0 && n < 9_223_372_036_854_775_808.0 { n as i64 } else { i64::MIN }
-}
-
-/// C's conversion of a double to a 32-bit integer as x86-64 does it.
-#[inline]
-pub(crate) fn c_i32(n: f64) -> i32 {
-    if n > -2_147_483_649.0 && n < 2_147_483_648.0 { n as i32 } else { i32::MIN }
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&n) { n as i64 } else { i64::MIN }
 }

@@ -22,7 +22,7 @@ pub struct Limits {
     /// A run's heap is collected when it grows past this (and then past twice of what was live); 0 collects whenever
     /// that is possible, which is good for tests only
     pub soft_bytes: usize,
-    /// A run ends with [`Limit::Memory`] when its live heap is larger
+    /// A run ends with [`Limit::Memory`] when its live heap is larger; 3 GiB at most
     pub max_bytes: usize,
     /// A run ends with [`Limit::StringLength`] when a string gets longer
     pub max_string: usize,
@@ -152,6 +152,7 @@ impl Vm {
             st.heap.mem.used = 0;
         }
         st.heap.mem.hard = hard;
+        st.heap.gc_at = st.heap.soft.min(hard);
         let sandbox_locked = sandbox.locked;
         let sandbox = st.heap.str_mark();
         let mut vm = Vm {
@@ -183,7 +184,7 @@ impl Vm {
 
     /// Changes the limit of a run's heap.
     pub fn set_max_bytes(&mut self, bytes: usize) {
-        self.st.heap.mem.hard = bytes;
+        self.st.heap.mem.hard = bytes.min(crate::heap::MAX_HEAP);
     }
 
     /// Runs a chunk. The results, or the error value, stay readable until the next run.
