@@ -183,10 +183,12 @@ impl Engine {
             let slice = 250_000 / self.sv.config.hz.max(1);
             let (clock, start) = (&self.sv.clock, self.sv.stamp);
             let mut out_of_time = || clock.now_us().saturating_sub(start) >= slice;
+            self.ks.effects.apart = true;
             self.ks.expire_cycle(&mut out_of_time);
             self.ks.field_cycle(&mut out_of_time);
         }
         execute::finish_unit(&mut self.ks, &mut self.sv);
+        self.ks.effects.apart = false;
         let used = self.ks.used_memory();
         self.sv.stats.peak_memory = self.sv.stats.peak_memory.max(used);
     }

@@ -23,6 +23,7 @@ pub fn client_command(
     ticker: &mut dyn Ticker,
 ) -> After {
     ks.begin_unit(sv.stamp);
+    ks.effects.apart = false;
     sv.stats.processed += 1;
     let now = ks.now;
     let Some(client) = sv.clients.get_mut(id) else { return After::Close };
@@ -269,12 +270,13 @@ pub(crate) fn readmit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, arg
 /// Hands out the effects of a unit, those waiting for keys aside.
 pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
     let commands = ks.effects.take_commands();
+    let apart = std::mem::take(&mut ks.effects.apart);
     if !commands.is_empty() {
         for i in 0..sv.replicas.len() {
             let id = sv.replicas[i];
             let Some(client) = sv.clients.get_mut(id) else { continue };
             let mut bytes = Vec::new();
-            propagate::render_unit(&commands, &mut client.stream_db, &mut bytes);
+            propagate::render_unit(&commands, apart, &mut client.stream_db, &mut bytes);
             sv.outgoing.push_back(Outgoing::Reply { client: id, bytes });
         }
     }

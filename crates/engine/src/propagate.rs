@@ -27,6 +27,8 @@ pub struct Effects {
     pub(crate) rewritten: bool,
     /// False after `redis.set_repl(redis.REPL_NONE)`: commands change data here only.
     pub(crate) muted: bool,
+    /// The collected commands do not belong together: keys that the expiry cycle, SCAN or RANDOMKEY deleted.
+    pub(crate) apart: bool,
     /// `lazyfree-lazy-expire`: replicas free what expires later.
     pub(crate) lazy_expire: bool,
     commands: Vec<(usize, Argv)>,
@@ -133,17 +135,17 @@ impl Effects {
 }
 
 /// Renders the commands of one unit as a replica reads them: `SELECT` where the database changes, `MULTI`/`EXEC`
-/// around more than one.
-pub fn render_unit(commands: &[(usize, Argv)], selected: &mut Option<usize>, out: &mut Vec<u8>) {
-    let many = commands.len() > 1;
-    for (i, (db, argv)) in commands.iter().enumerate() {
+/// around more than one unless they stand apart.
+pub fn render_unit(commands: &[(usize, Argv)], apart: bool, selected: &mut Option<usize>, out: &mut Vec<u8>) {
+    let many = commands.len() > 1 && !apart;
+    if many {
+        render(&[&b"MULTI"[..]], out);
+    }
+    for (db, argv) in commands {
         if *selected != Some(*db) {
             let digits = db.to_string();
             render(&[&b"SELECT"[..], digits.as_bytes()], out);
             *selected = Some(*db);
-        }
-        if many && i == 0 {
-            render(&[&b"MULTI"[..]], out);
         }
         render(argv, out);
     }

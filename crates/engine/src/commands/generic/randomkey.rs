@@ -9,7 +9,7 @@
 //! "k"
 //! ```
 
-use crate::cx::Cx;
+use crate::cx::{Cx, Origin};
 use crate::error::Res;
 use crate::keyspace::NO_EXPIRY;
 use crate::spec::{Cat, Flags, Group, Spec};
@@ -39,6 +39,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         }
         let key = entry.key.clone();
         let db = cx.ks.cur;
+        cx.ks.effects.apart = cx.origin == Origin::Client;
         cx.ks.expire_key(db, &key);
     }
 }

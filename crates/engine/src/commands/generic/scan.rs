@@ -20,7 +20,7 @@
 //! ```
 
 use crate::commands::collection::{ScanOf, ScanOptions, scan_cursor};
-use crate::cx::Cx;
+use crate::cx::{Cx, Origin};
 use crate::error::Res;
 use crate::keyspace::NO_EXPIRY;
 use crate::spec::{Cat, Flags, Group, Spec};
@@ -52,6 +52,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         ends.push(names.len());
     });
     let db = cx.ks.cur;
+    cx.ks.effects.apart = cx.origin == Origin::Client && !dead.is_empty();
     for key in dead {
         cx.ks.expire_key(db, &key);
     }
