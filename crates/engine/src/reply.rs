@@ -288,6 +288,19 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// An attribute of `n` pairs, which follow and describe the reply after them. False, with nothing written, where
+    /// there are none: in RESP2, for scripts and for trees.
+    #[must_use]
+    pub fn attribute(&mut self, n: usize) -> bool {
+        match (&mut self.sink, self.proto) {
+            (Sink::Resp(out), Proto::Resp3) => {
+                number(out, b'|', n as i64);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// A text with a three-letter format; in RESP2 a string.
     pub fn verbatim(&mut self, format: &str, text: &[u8]) {
         match (&mut self.sink, self.proto) {

@@ -112,7 +112,12 @@ fn protocol(cx: &mut Cx<'_>) -> Res {
             }
         }
         b"attrib" => {
-            // Attributes exist in RESP3 only and precede a reply.
+            if cx.reply.attribute(1) {
+                cx.reply.bulk(b"key-popularity");
+                cx.reply.array(2);
+                cx.reply.bulk(b"key:123");
+                cx.reply.int(90);
+            }
             cx.reply.bulk(b"Some real reply following the attribute");
         }
         b"push" => {
