@@ -53,8 +53,12 @@ fn relative(pos: i64, len: usize) -> i64 {
 
 /// Pushes a buffer as a string and gives the buffer back.
 pub(crate) fn push_buf(ctx: &mut Ctx<'_>, mut buf: Vec<u8>) -> Result<usize, LuaError> {
-    let s = ctx.new_str_from(&mut buf)?;
-    ctx.push(s);
+    if buf.len() <= LARGE {
+        ctx.push_str(&buf)?;
+    } else {
+        let s = ctx.new_str_from(&mut buf)?;
+        ctx.push(s);
+    }
     ctx.give_buf(buf);
     Ok(1)
 }
@@ -64,8 +68,9 @@ fn push_part(ctx: &mut Ctx<'_>, s: StrId, from: usize, to: usize) -> Result<(), 
     if to - from > LARGE {
         ctx.reserve(to - from)?;
     }
-    let v = ctx.substr(s, from, to)?;
-    ctx.push(v);
+    ctx.check_len(to - from)?;
+    let id = ctx.st.heap.strs.substr(s, from, to);
+    ctx.push(Value::Str(id));
     Ok(())
 }
 

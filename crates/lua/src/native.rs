@@ -325,8 +325,10 @@ impl Ctx<'_> {
 
     /// Pushes a new string; fails when it is longer than the limits allow.
     pub(crate) fn push_str(&mut self, s: &[u8]) -> Result<(), LuaError> {
-        let v = self.new_str(s)?;
-        self.push(v);
+        self.st.check_len(s.len())?;
+        // The id goes straight into the stack: values that pass through memory as a whole stall the processor.
+        let id = self.st.heap.strs.intern(s);
+        self.push(Value::Str(id));
         Ok(())
     }
 

@@ -105,26 +105,54 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 #[inline]
-fn word(s: &[u8]) -> u64 {
+fn word8(s: &[u8]) -> u64 {
     let mut w = [0; 8];
-    w[..s.len()].copy_from_slice(s);
+    w.copy_from_slice(&s[..8]);
     u64::from_le_bytes(w)
+}
+
+#[inline]
+fn word4(s: &[u8]) -> u64 {
+    let mut w = [0; 4];
+    w.copy_from_slice(&s[..4]);
+    u64::from(u32::from_le_bytes(w))
+}
+
+/// At most 16 bytes as two words that differ when the bytes do and the lengths are equal; loads overlap instead of
+/// depending on the length.
+#[inline]
+fn two_words(s: &[u8]) -> (u64, u64) {
+    let n = s.len();
+    if n >= 8 {
+        (word8(s), word8(&s[n - 8..]))
+    } else if n >= 4 {
+        (word4(s), word4(&s[n - 4..]))
+    } else if n > 0 {
+        (u64::from(s[0]) | u64::from(s[n / 2]) << 8 | u64::from(s[n - 1]) << 16, 0)
+    } else {
+        (0, 0)
+    }
+}
+
+/// Equality of two strings of one length. Short ones need no call.
+#[inline]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() <= 16 && a.len() == b.len() { two_words(a) == two_words(b) } else { a == b }
 }
 
 /// Seeded hash for interning: two words at a time, folded multiplications.
 #[inline]
 fn intern_hash(seed: u64, s: &[u8]) -> u32 {
     let mut h = seed ^ (s.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut chunks = s.chunks_exact(8);
-    for c in &mut chunks {
-        let mut w = [0; 8];
-        w.copy_from_slice(c);
-        h = fold(h ^ u64::from_le_bytes(w), 0xA076_1D64_78BD_642F);
+    // Keyed: with a known factor a script could choose words that make the product 0.
+    let key = seed.rotate_left(29) ^ 0xA076_1D64_78BD_642F;
+    let mut rest = s;
+    while rest.len() > 16 {
+        h = fold(h ^ word8(rest), key ^ word8(&rest[8..]));
+        rest = &rest[16..];
     }
-    let rest = chunks.remainder();
-    if !rest.is_empty() {
-        h = fold(h ^ word(rest), 0xE703_7ED1_A0B4_28DB);
-    }
+    let (x, y) = two_words(rest);
+    let h = fold(h ^ x, key ^ y);
     let h = fold(h, 0x8EBC_6AF0_9C88_C6E3 ^ seed);
     (h ^ (h >> 32)) as u32
 }
@@ -216,14 +244,20 @@ impl Strings {
             let copy = self.big[e.off as usize][from..to].to_vec();
             return self.push_big(copy);
         }
-        let bytes = if e.len as usize <= MAX_SMALL {
-            &self.small[e.off as usize + from..e.off as usize + to]
+        let start = e.off as usize + from;
+        let small = e.len as usize <= MAX_SMALL;
+        let bytes = if small { &self.small[start..start + len] } else { &self.big[e.off as usize][from..to] };
+        let hash = intern_hash(self.seed, bytes);
+        if let Some(id) = self.find(hash, bytes) {
+            return StrId(id);
+        }
+        let off = self.small.len() as u32;
+        if small {
+            self.small.extend_from_within(start..start + len);
         } else {
-            &self.big[e.off as usize][from..to]
-        };
-        let mut copy = [0u8; MAX_INTERNED];
-        copy[..len].copy_from_slice(bytes);
-        self.intern(&copy[..len])
+            self.small.extend_from_slice(&self.big[e.off as usize][from..to]);
+        }
+        StrId(self.add(off, len, hash))
     }
 
     /// A string from a buffer that is given away; long ones are not copied.
@@ -241,7 +275,7 @@ impl Strings {
                 let e = &self.entries[id as usize];
                 if e.hash == hash && e.len as usize == s.len() {
                     let off = e.off as usize;
-                    if &self.small[off..off + s.len()] == s {
+                    if same(&self.small[off..off + s.len()], s) {
                         return Some(id);
                     }
                 }
