@@ -258,6 +258,13 @@ fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str
     let mut bytes = Vec::new();
     let mut reply = Reply::resp(&mut bytes, proto);
     match error {
+        // Those that wait for replicas wait for no key, and are told how many there were.
+        None if waiter.request.keys.is_empty() && waiter.command.spec.name == "waitaof" => {
+            reply.array(2);
+            reply.int(0);
+            reply.int(0);
+        }
+        None if waiter.request.keys.is_empty() => reply.int(0),
         None => reply.null_array(),
         Some(text) => {
             sv.stats.count_error(b"UNBLOCKED");

@@ -3,6 +3,7 @@
 
 use crate::client::{ClientId, ClientIo, ConnInfo};
 use crate::engine::{After, NoTicker, Outgoing};
+use crate::error::CmdError;
 use crate::execute;
 use crate::keyspace::Keyspace;
 use crate::reply::{Proto, Reply};
@@ -25,6 +26,16 @@ pub struct Running {
     pub slow: bool,
     /// It is to stop.
     pub kill: bool,
+}
+
+impl Running {
+    /// What other clients are answered meanwhile.
+    pub fn busy(&self) -> CmdError {
+        let kill = if self.function { "FUNCTION" } else { "SCRIPT" };
+        CmdError::owned(format!(
+            "BUSY Redis is busy running a script. You can only call {kill} KILL or SHUTDOWN NOSAVE."
+        ))
+    }
 }
 
 /// The engine as its owner may use it while a script runs: everything but the data.

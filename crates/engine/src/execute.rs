@@ -80,10 +80,7 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     if let Some(run) = &sv.running
         && !flags.contains(Flags::ALLOW_BUSY)
     {
-        let kill = if run.function { "FUNCTION" } else { "SCRIPT" };
-        return Err(CmdError::owned(format!(
-            "BUSY Redis is busy running a script. You can only call {kill} KILL or SHUTDOWN NOSAVE."
-        )));
+        return Err(run.busy());
     }
     if client.multi.is_some() && flags.contains(Flags::NO_MULTI) {
         return Err(CmdError::owned(format!(
@@ -208,7 +205,7 @@ pub fn call(
     stats.usec += usec;
     stats.failed += u64::from(failed);
     let slow = sv.config.slowlog_log_slower_than;
-    if slow >= 0 && usec >= slow as u64 && origin != Origin::Script {
+    if slow >= 0 && usec >= slow as u64 {
         log_slow(sv, id, argv, command, usec);
     }
     !failed

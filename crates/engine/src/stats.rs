@@ -141,7 +141,9 @@ pub fn feed_monitors(
     origin: crate::cx::Origin,
 ) {
     use crate::spec::Flags;
-    if command.spec.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
+    let flags = command.spec.flags;
+    // Scripts are shown, before the commands that they run.
+    if flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) && !flags.contains(Flags::SCRIPT) {
         return;
     }
     let from = match origin {

@@ -23,6 +23,8 @@ pub struct SandboxBuilder {
     aliases: Vec<(String, String)>,
     pub(crate) locked: bool,
     pub(crate) seed: u64,
+    /// KEYS and ARGV are globals.
+    pub(crate) inputs: bool,
 }
 
 impl Default for SandboxBuilder {
@@ -34,7 +36,14 @@ impl Default for SandboxBuilder {
 impl SandboxBuilder {
     /// Redis's sandbox without the `redis` table, which the embedder adds.
     pub fn new() -> SandboxBuilder {
-        SandboxBuilder { tables: Vec::new(), globals: Vec::new(), aliases: Vec::new(), locked: true, seed: 0 }
+        SandboxBuilder {
+            tables: Vec::new(),
+            globals: Vec::new(),
+            aliases: Vec::new(),
+            locked: true,
+            seed: 0,
+            inputs: true,
+        }
     }
 
     /// The same libraries with globals that scripts may change, `pcall` as in plain Lua, and nil for globals that do
@@ -47,6 +56,13 @@ impl SandboxBuilder {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Without the globals `KEYS` and `ARGV`: for libraries, whose functions get them as arguments.
+    #[must_use]
+    pub fn without_inputs(mut self) -> Self {
+        self.inputs = false;
         self
     }
 

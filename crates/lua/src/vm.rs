@@ -142,8 +142,10 @@ impl Vm {
         sandbox.build(&mut st);
         let keys = TableId(st.heap.tables.len() as u32);
         let globals = st.globals;
-        st.set_field(globals, "KEYS", Value::Table(keys));
-        st.set_field(globals, "ARGV", Value::Table(TableId(keys.0 + 1)));
+        if sandbox.inputs {
+            st.set_field(globals, "KEYS", Value::Table(keys));
+            st.set_field(globals, "ARGV", Value::Table(TableId(keys.0 + 1)));
+        }
         st.base_bytes = st.heap.used();
         if sandbox.locked {
             st.heap.seal();

@@ -36,7 +36,7 @@ table! {
     connection { auth client echo hello ping quit reset select }
     generic {
         copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
-        randomkey rename renamenx scan sort sort_ro touch ttl type_ unlink
+        randomkey rename renamenx scan sort sort_ro touch ttl type_ unlink wait waitaof
     }
     hash { hdel hexists hexpire hexpireat hexpiretime hget hgetall hgetdel hgetex hincrby hincrbyfloat hkeys hlen hmget hmset hpersist hpexpire hpexpireat hpexpiretime hpttl hrandfield hscan hset hsetex hsetnx hstrlen httl hvals }
     list {

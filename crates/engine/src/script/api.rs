@@ -35,25 +35,30 @@ const LEVELS: [(&str, LogLevel); 4] = [
 const REPL_AOF: i32 = 1;
 const REPL_REPLICA: i32 = 2;
 
+/// What EVAL and libraries share.
+const NAMES: [(&str, HostFn); 9] = [
+    ("call", CALL),
+    ("pcall", PCALL),
+    ("error_reply", ERROR_REPLY),
+    ("status_reply", STATUS_REPLY),
+    ("sha1hex", SHA1HEX),
+    ("log", LOG),
+    ("setresp", SETRESP),
+    ("set_repl", SET_REPL),
+    ("acl_check_cmd", ACL_CHECK_CMD),
+];
+
 /// The sandbox of EVAL (`library` false) or of a Functions library.
 pub fn sandbox(library: bool) -> SandboxBuilder {
     const TABLE: &str = "redis";
     let mut sandbox = SandboxBuilder::new();
-    let common = [
-        ("call", CALL),
-        ("pcall", PCALL),
-        ("error_reply", ERROR_REPLY),
-        ("status_reply", STATUS_REPLY),
-        ("sha1hex", SHA1HEX),
-        ("log", LOG),
-        ("setresp", SETRESP),
-        ("set_repl", SET_REPL),
-        ("acl_check_cmd", ACL_CHECK_CMD),
-    ];
+    if library {
+        sandbox = sandbox.without_inputs();
+    }
     let eval = [("replicate_commands", REPLICATE_COMMANDS), ("breakpoint", BREAKPOINT), ("debug", DEBUG)];
     let functions = [("register_function", REGISTER_FUNCTION)];
     let own: &[(&str, HostFn)] = if library { &functions } else { &eval };
-    for (name, id) in common.iter().chain(own) {
+    for (name, id) in NAMES.iter().chain(own) {
         sandbox = sandbox.function(TABLE, name, *id);
     }
     for (i, (level, _)) in LEVELS.iter().enumerate() {
@@ -77,6 +82,9 @@ fn version_number() -> u32 {
 
 /// Everything but `call` and `pcall`.
 pub(super) fn call(host: &mut ScriptHost<'_>, id: HostFn, args: Args<'_>, reply: &mut LuaReply) -> Flow {
+    if host.run.loading && !matches!(id, ERROR_REPLY | STATUS_REPLY | SHA1HEX | LOG | REGISTER_FUNCTION) {
+        return not_while_loading(id, args, reply);
+    }
     match id {
         ERROR_REPLY => error_reply(args, reply),
         STATUS_REPLY => status_reply(args, reply),
@@ -97,6 +105,15 @@ pub(super) fn call(host: &mut ScriptHost<'_>, id: HostFn, args: Args<'_>, reply:
         }
         _ => Flow::Return,
     }
+}
+
+/// While a library loads the table holds less, and what is not there is an error to read.
+pub(super) fn not_while_loading(id: HostFn, args: Args<'_>, reply: &mut LuaReply) -> Flow {
+    let name = NAMES.iter().find(|(_, n)| *n == id).map_or("?", |(name, _)| name);
+    let (chunk, line) = args.position().unwrap_or(("user_function", 0));
+    let text = format!("{chunk}:{line}: Script attempted to access nonexistent global variable '{name}'");
+    reply.str(text.as_bytes());
+    Flow::Raise
 }
 
 const WRONG_ARGUMENTS: &str = "ERR wrong number or type of arguments";
@@ -256,7 +273,7 @@ fn register_function(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaR
         let text = "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
         return fail(reply, text, true);
     }
-    if host.run.registered.iter().any(|f| f.name == function.name) {
+    if host.run.registered.iter().any(|f| f.name.eq_ignore_ascii_case(&function.name)) {
         return fail(reply, "ERR Function already exists in the library", true);
     }
     host.run.registered.push(function);

@@ -33,6 +33,8 @@ pub struct Run<'a> {
     pub name: &'a str,
     /// A library is loading: it may register functions, and call nothing.
     pub loading: bool,
+    /// A library that loads is stopped then, in microseconds since the Unix epoch.
+    pub deadline_us: u64,
     /// A write command was called.
     pub wrote: bool,
     /// Protocol that replies of `redis.call` are shaped by.
@@ -67,6 +69,7 @@ impl Host for ScriptHost<'_> {
     #[inline]
     fn call(&mut self, id: HostFn, args: Args<'_>, reply: &mut LuaReply) -> Flow {
         match id {
+            api::CALL | api::PCALL if self.run.loading => api::not_while_loading(id, args, reply),
             api::CALL => self.command(args, reply, true),
             api::PCALL => self.command(args, reply, false),
             _ => api::call(self, id, args, reply),
@@ -76,6 +79,9 @@ impl Host for ScriptHost<'_> {
     fn tick(&mut self) -> Tick {
         if busy::look(self.sv, self.run.name, self.run.argv) {
             self.ticker.tick(&mut Busy { ks: self.ks, sv: self.sv });
+        }
+        if self.run.loading && self.sv.clock.now_us() > self.run.deadline_us {
+            return Tick::Stop;
         }
         match &self.sv.running {
             Some(run) if run.kill => Tick::Stop,

@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use totality_lua::{FuncRef, RunError, RunOptions, Vm};
 
+/// Time that a library may take to load, as in Redis.
+const LOAD_TIMEOUT_US: u64 = 500_000;
+
 /// A function of a library.
 #[derive(Debug, Clone)]
 pub struct Function {
@@ -38,6 +41,7 @@ pub struct Library {
 #[derive(Default)]
 pub struct Libraries {
     by_name: BTreeMap<Vec<u8>, Library>,
+    /// Library by function; names of functions are the same in any case, so they stand here in lower case.
     functions: HashMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -64,7 +68,12 @@ impl Libraries {
 
     /// The function of this name.
     pub fn function(&self, name: &[u8]) -> Option<&Function> {
-        self.by_name.get(self.functions.get(name)?)?.functions.iter().find(|f| f.name == name)
+        let library = self.by_name.get(self.owner(name)?)?;
+        library.functions.iter().find(|f| f.name.eq_ignore_ascii_case(name))
+    }
+
+    fn owner(&self, function: &[u8]) -> Option<&Vec<u8>> {
+        self.functions.get(function).or_else(|| self.functions.get(&function.to_ascii_lowercase()))
     }
 
     pub(super) fn callback(&self, name: &[u8]) -> Option<FuncRef> {
@@ -72,11 +81,13 @@ impl Libraries {
     }
 
     pub(super) fn take_vm(&mut self, function: &[u8]) -> Option<Box<Vm>> {
-        self.by_name.get_mut(self.functions.get(function)?)?.vm.take()
+        let owner = self.owner(function)?.clone();
+        self.by_name.get_mut(&owner)?.vm.take()
     }
 
     pub(super) fn give_back(&mut self, function: &[u8], vm: Box<Vm>) {
-        if let Some(library) = self.functions.get(function).and_then(|name| self.by_name.get_mut(name)) {
+        let owner = self.owner(function).cloned();
+        if let Some(library) = owner.and_then(|name| self.by_name.get_mut(&name)) {
             library.vm = Some(vm);
         }
     }
@@ -85,7 +96,7 @@ impl Libraries {
     pub fn delete(&mut self, name: &[u8]) -> bool {
         let Some(library) = self.by_name.remove(name) else { return false };
         for function in &library.functions {
-            self.functions.remove(&function.name);
+            self.functions.remove(&function.name.to_ascii_lowercase());
         }
         true
     }
@@ -98,7 +109,7 @@ impl Libraries {
     fn insert(&mut self, library: Library) {
         self.delete(&library.name);
         for function in &library.functions {
-            self.functions.insert(function.name.clone(), library.name.clone());
+            self.functions.insert(function.name.to_ascii_lowercase(), library.name.clone());
         }
         self.by_name.insert(library.name.clone(), library);
     }
@@ -125,6 +136,7 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
         declared: &[],
         name: "",
         loading: true,
+        deadline_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US,
         wrote: false,
         proto: Proto::Resp2,
         registered: Vec::new(),
@@ -148,7 +160,7 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
     }
     let libraries = &cx.sv.scripts.libraries;
     for function in &registered {
-        if libraries.functions.get(&function.name).is_some_and(|owner| *owner != name) {
+        if libraries.owner(&function.name).is_some_and(|owner| *owner != name) {
             let text = [b"ERR Function ", function.name.as_slice(), b" already exists"].concat();
             return Err(CmdError::owned(text));
         }

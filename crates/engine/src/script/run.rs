@@ -56,6 +56,7 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
         declared: keys,
         name,
         loading: false,
+        deadline_us: u64::MAX,
         wrote: false,
         proto: Proto::Resp2,
         registered: Vec::new(),

@@ -56,10 +56,8 @@ fn load(cx: &mut Cx<'_>) -> Res {
 }
 
 fn stats(cx: &mut Cx<'_>) -> Res {
-    if cx.sv.running.as_ref().is_some_and(|run| !run.function) {
-        return Err(CmdError::new(
-            "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
-        ));
+    if let Some(run) = cx.sv.running.as_ref().filter(|run| !run.function) {
+        return Err(run.busy());
     }
     let now = cx.sv.clock.now_us();
     cx.reply.map(2);

@@ -77,9 +77,12 @@ fn show(cx: &mut Cx<'_>) -> Res {
 
 /// SCRIPT KILL and FUNCTION KILL: the run stops at its next look at the clock.
 pub(super) fn stop(cx: &mut Cx<'_>, function: bool) -> Res {
-    let Some(run) = cx.sv.running.as_mut().filter(|run| run.function == function) else {
+    let Some(run) = cx.sv.running.as_mut() else {
         return Err(CmdError::new("NOTBUSY No scripts in execution right now."));
     };
+    if run.function != function {
+        return Err(run.busy());
+    }
     if run.wrote {
         return Err(CmdError::new(
             "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.",

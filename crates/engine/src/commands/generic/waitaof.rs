@@ -1,0 +1,49 @@
+//! WAITAOF: waits until the writes so far are on disk here and on replicas. There is no append-only file yet, so asking
+//! for the local one is refused as on a server with `appendonly no`; replicas never acknowledge.
+//!
+//! ```transcript since 7.2
+//! > WAITAOF 1 0 100
+//! (error) ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.
+//! > WAITAOF 0 0 100
+//! 1) (integer) 0
+//! 2) (integer) 0
+//! ```
+
+use crate::cx::{Cx, Origin};
+use crate::error::{CmdError, Res};
+use crate::spec::{Flags, Group, Spec};
+use crate::value::Type;
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("waitaof", 4, Group::Generic, Flags::BLOCKING, run).doc(
+    "7.2.0",
+    "O(1)",
+    "Waits for the disks of this server and of replicas.",
+);
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    let local = crate::util::range_arg(cx.args[1], 0, 1)?;
+    let replicas = crate::util::int_arg(cx.args[2])?;
+    if replicas < 0 {
+        return Err(crate::error::NOT_POSITIVE);
+    }
+    let timeout = crate::util::parse_i64(cx.args[3])
+        .ok_or(CmdError::new("ERR timeout is not an integer or out of range"))?;
+    if timeout < 0 {
+        return Err(CmdError::new("ERR timeout is negative"));
+    }
+    if local > 0 {
+        return Err(CmdError::new(
+            "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.",
+        ));
+    }
+    if replicas == 0 || cx.origin != Origin::Client {
+        cx.reply.array(2);
+        cx.reply.int(0);
+        cx.reply.int(0);
+        return Ok(());
+    }
+    let deadline = if timeout == 0 { 0 } else { cx.ks.now.saturating_add(timeout) };
+    cx.block(&[], Type::String, deadline);
+    Ok(())
+}
