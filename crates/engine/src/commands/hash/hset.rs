@@ -9,7 +9,7 @@
 //! (integer) 1
 //! > HGET h f
 //! "3"
-//! > HSET h f
+//! > HSET h f 1 g
 //! (error) ERR wrong number of arguments for 'hset' command
 //! > SET s x
 //! OK
