@@ -42,6 +42,11 @@ pub fn format_double(d: f64, out: &mut SmallVec<[u8; 32]>) {
     out.extend_from_slice(&totality_ds::num::F64Text::new(d));
 }
 
+/// What C prints of bytes that a client sent: up to the first zero byte.
+pub fn until_nul(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len())]
+}
+
 /// Lower-case ASCII copy for error texts.
 pub fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

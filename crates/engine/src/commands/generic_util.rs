@@ -4,6 +4,7 @@ use crate::commands::string_util::{already_past, delete_past};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::notify::Event;
+use crate::util::until_nul;
 
 /// Conditions of EXPIRE on the old deadline.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl ExpireIf {
                 arg if arg.eq_ignore_ascii_case(b"XX") => o.xx = true,
                 arg if arg.eq_ignore_ascii_case(b"GT") => o.gt = true,
                 arg if arg.eq_ignore_ascii_case(b"LT") => o.lt = true,
-                _ => return Err(CmdError::owned([b"ERR Unsupported option ", *arg].concat())),
+                _ => return Err(CmdError::owned([b"ERR Unsupported option ", until_nul(arg)].concat())),
             }
         }
         if o.nx && (o.xx || o.gt || o.lt) {

@@ -7,6 +7,7 @@
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Spec};
+use crate::util::until_nul;
 use std::sync::LazyLock;
 
 mod list_util;
@@ -193,7 +194,7 @@ pub fn resolve_any_arity(argv: &[&[u8]]) -> Res<&'static Command> {
 
 /// The subcommand of this name, or the container itself for words that Redis does not list as subcommands.
 fn unknown_subcommand(command: &Command, word: &[u8]) -> CmdError {
-    let word = &word[..word.len().min(128)];
+    let word = until_nul(&word[..word.len().min(128)]);
     let mut text = b"ERR unknown subcommand '".to_vec();
     text.extend_from_slice(word);
     text.extend_from_slice(format!("'. Try {} HELP.", command.spec.name.to_ascii_uppercase()).as_bytes());
@@ -208,11 +209,11 @@ fn unknown_command(argv: &[&[u8]]) -> CmdError {
         }
         let room = 128 - args.len();
         args.push(b'\'');
-        args.extend_from_slice(&arg[..arg.len().min(room)]);
+        args.extend_from_slice(until_nul(&arg[..arg.len().min(room)]));
         args.extend_from_slice(b"' ");
     }
     let mut text = b"ERR unknown command '".to_vec();
-    text.extend_from_slice(&argv[0][..argv[0].len().min(128)]);
+    text.extend_from_slice(until_nul(&argv[0][..argv[0].len().min(128)]));
     text.extend_from_slice(b"', with args beginning with: ");
     text.extend_from_slice(&args);
     CmdError::owned(text)

@@ -76,6 +76,7 @@ pub static PARAMS: &[Param] = &[
     fixed("logfile", Kind::Text(field!(logfile))),
     Param { name: "dir", aliases: &[], mutable: true, protected: true, kind: Kind::Text(field!(dir)) },
     free("hz", Kind::Uint(field!(hz), 1, 500)),
+    free("import-mode", Kind::Bool(field!(import_mode))),
     free("dynamic-hz", Kind::Bool(field!(dynamic_hz))),
     fixed("daemonize", Kind::Bool(field!(daemonize))),
     fixed("pidfile", Kind::Text(field!(pidfile))),

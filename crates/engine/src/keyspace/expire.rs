@@ -23,7 +23,7 @@ impl Keyspace {
     /// Deletes `key`, which is past its deadline, as an effect of its own. Where keys may not be deleted (a replica)
     /// it stays and is merely not seen.
     pub(crate) fn expire_key(&mut self, db: usize, key: &[u8]) {
-        if !self.may_expire {
+        if !self.may_expire || self.import_mode {
             return;
         }
         // The caller's slice may lie in the entry that goes.
@@ -43,7 +43,7 @@ impl Keyspace {
     /// Deletes keys past their deadline until few are left: a database is left when less than a tenth of its keys
     /// with a deadline are past it, and everything when `out_of_time` says so. Returns how many were deleted.
     pub fn expire_cycle(&mut self, out_of_time: &mut dyn FnMut() -> bool) -> usize {
-        if !self.may_expire {
+        if !self.may_expire || self.import_mode {
             return 0;
         }
         let dbs = self.dbs.len();

@@ -60,7 +60,7 @@ impl Keyspace {
     /// Removes fields past their deadline until `out_of_time` says so or all were looked at once. Returns how many
     /// were removed.
     pub fn field_cycle(&mut self, out_of_time: &mut dyn FnMut() -> bool) -> usize {
-        if !self.may_expire {
+        if !self.may_expire || self.import_mode {
             return 0;
         }
         let (cur, mut removed) = (self.cur, 0);

@@ -156,6 +156,8 @@ pub struct Keyspace {
     pub lfu: Option<Lfu>,
     /// False: keys past their deadline are not deleted (a script that may not write, a replica).
     pub(crate) may_expire: bool,
+    /// True: what is past its deadline is not seen, but stays.
+    pub(crate) import_mode: bool,
     /// True: access times are not touched (CLIENT NO-TOUCH).
     pub no_touch: bool,
     /// Secret of the hash tables, those inside of values included.
@@ -187,6 +189,7 @@ impl Keyspace {
             expire_db: 0,
             lfu: None,
             may_expire: true,
+            import_mode: false,
             no_touch: false,
             seed,
             rng,
@@ -196,6 +199,8 @@ impl Keyspace {
     /// Takes over what the configuration says of the data set.
     pub fn configure(&mut self, config: &Config) {
         self.enc = config.enc;
+        // While data is imported, its deadlines are kept but not acted upon.
+        self.import_mode = config.import_mode;
         self.notify = config.notify_keyspace_events;
         self.effects.lazy_expire = config.lazyfree[1];
         let (log_factor, decay_time) = (config.lfu_log_factor, config.lfu_decay_time);

@@ -28,6 +28,7 @@ use crate::error::{CmdError, Res};
 use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 use crate::types::{Hash, HashCfg};
+use crate::util::until_nul;
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("hexpire", -6, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
@@ -56,7 +57,7 @@ impl Conditions {
                 () if cx.is(i, "gt") => c.gt = true,
                 () if cx.is(i, "lt") => c.lt = true,
                 () => {
-                    let text = [b"ERR Unsupported option ", cx.args[i]].concat();
+                    let text = [b"ERR Unsupported option ", until_nul(cx.args[i])].concat();
                     return Err(CmdError::owned(text));
                 }
             }
