@@ -23,7 +23,7 @@ fn main() -> Result<()> {
             .map(|i| {
                 let seed = first + batch * 200 + i;
                 if seed % 2 == 0 {
-                    support::program::Program::new(seed).join("\n")
+                    support::program::Program::statements(seed).join("\n")
                 } else {
                     random::call(&mut Rng::new(seed), false)
                 }

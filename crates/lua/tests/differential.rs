@@ -26,7 +26,11 @@ fn setting(name: &str, default: u64) -> u64 {
 
 /// The snippet of a seed, as lines that may be left out when it is shortened.
 fn case(seed: u64, redis: bool) -> Vec<String> {
-    if seed.is_multiple_of(3) { Program::new(seed) } else { vec![random::call(&mut Rng::new(seed), redis)] }
+    if seed.is_multiple_of(3) {
+        Program::statements(seed)
+    } else {
+        vec![random::call(&mut Rng::new(seed), redis)]
+    }
 }
 
 /// Something that runs snippets and writes down their results.

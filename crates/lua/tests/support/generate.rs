@@ -127,8 +127,7 @@ pub fn wrong_arguments() -> Vec<String> {
                 bodies.push(call(function, &args));
             }
         }
-        if function.starts_with("string.") {
-            let name = &function["string.".len()..];
+        if let Some(name) = function.strip_prefix("string.") {
             bodies.push(format!("return ('abc'):{name}()"));
             bodies.push(format!("return ('abc'):{name}({{}})"));
             bodies.push(format!("local s={{{name}=string.{name}}} return s:{name}()"));

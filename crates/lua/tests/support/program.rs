@@ -17,7 +17,7 @@ const FIELDS: &[&str] = &["x", "y", "z", "n", "name"];
 
 impl Program {
     /// Statements of a program made from a seed.
-    pub fn new(seed: u64) -> Vec<String> {
+    pub fn statements(seed: u64) -> Vec<String> {
         let mut p = Program { r: Rng::new(seed), functions: 0, loops: 0, nested: false };
         let mut out = vec!["local a,b,c,d,t,u=1,'x',nil,2.5,{},{3,1,2}".to_owned()];
         for _ in 0..p.r.below(9) + 2 {
@@ -147,7 +147,7 @@ impl Program {
                     self.block(d)
                 )
             }
-            11 => format!("for k,v in pairs(t) do b=tostring(k)..'|'..type(v) end"),
+            11 => "for k,v in pairs(t) do b=tostring(k)..'|'..type(v) end".into(),
             12 => format!("for k,v in ipairs(u) do {} if k>5 then break end end", self.block(d)),
             13 => {
                 self.loops += 1;

@@ -465,7 +465,7 @@ fn sort_torture(r: &mut Rng) -> String {
 
 /// A program damaged by leaving out, doubling or exchanging some of its words; only compiled.
 fn broken_program(r: &mut Rng) -> String {
-    let text = Program::new(r.next_u64()).join(r.pick(&["\n", " "]));
+    let text = Program::statements(r.next_u64()).join(r.pick(&["\n", " "]));
     let mut words: Vec<String> = Vec::new();
     for c in text.chars() {
         let joins = |a: char, b: char| a.is_alphanumeric() && b.is_alphanumeric();
