@@ -181,6 +181,8 @@ pub(crate) fn begin(
 /// Serves those who wait for keys that the unit made ready.
 #[cold]
 pub(crate) fn serve(ks: &mut Keyspace, sv: &mut ServerState) {
+    // The unit may have taken long: what passed its deadline meanwhile is no longer there.
+    ks.begin_unit(sv.stamp);
     while let Some((db, key)) = ks.effects.take_ready() {
         // Who begins to wait again during this round has its turn at the next event.
         for id in ks.blocked.waiters(db, &key) {
@@ -305,12 +307,11 @@ pub fn expire(ks: &mut Keyspace, sv: &mut ServerState) {
     }
 }
 
-/// Looks at all keys that are waited for once more: CLIENT PAUSE is over.
-pub fn look_again(ks: &mut Keyspace, sv: &mut ServerState) {
+/// Marks all keys that are waited for, to be looked at when the unit ends: CLIENT PAUSE is over.
+pub fn look_again(ks: &mut Keyspace) {
     for db in ks.blocked.databases() {
         ks.signal_database(db);
     }
-    execute::finish_unit(ks, sv);
 }
 
 /// Forgets a client without an answer: it is gone, or does not want to wait.

@@ -130,6 +130,8 @@ pub struct Client {
     pub subscriptions: [usize; 3],
     /// It waits in a blocking command.
     pub blocked: bool,
+    /// Its command waits for the end of CLIENT PAUSE.
+    pub postponed: bool,
     /// Buffers, told by the owner of the connection.
     pub io: ClientIo,
 }
@@ -159,6 +161,7 @@ impl Client {
             stream_db: None,
             subscriptions: [0; 3],
             blocked: false,
+            postponed: false,
             io: ClientIo::default(),
         }
     }

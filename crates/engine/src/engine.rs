@@ -59,11 +59,6 @@ pub enum Outgoing {
         /// Save first, do not save, or as configured.
         save: Option<bool>,
     },
-    /// DEBUG SLEEP: the owner does nothing until this time, in microseconds since the Unix epoch.
-    Sleep {
-        /// Until when.
-        until_us: u64,
-    },
     /// A parameter changed that the owner acts on (port, bind, maxclients, …).
     ConfigChanged {
         /// Its name.
@@ -85,6 +80,9 @@ pub trait Ticker {
     fn configure(&mut self, _name: &str, _next: &Config) -> Result<(), String> {
         Ok(())
     }
+
+    /// DEBUG SLEEP: the owner does nothing for so many microseconds. Who keeps a clock of its own sets it forward.
+    fn sleep(&mut self, _us: u64) {}
 
     /// CONFIG REWRITE: the owner writes the configuration file.
     ///
@@ -175,7 +173,7 @@ impl Engine {
         if self.sv.pause.is_some_and(|pause| pause.until <= self.ks.now) {
             self.sv.pause = None;
             self.sv.outgoing.push_back(Outgoing::Unpaused);
-            blocked::look_again(&mut self.ks, &mut self.sv);
+            blocked::look_again(&mut self.ks);
         }
         blocked::expire(&mut self.ks, &mut self.sv);
         if self.sv.config.active_expire {

@@ -31,10 +31,15 @@ pub fn client_command(
     ks.no_touch = client.no_touch;
     client.last_ms = now;
     client.commands += 1;
+    client.postponed = false;
 
     match admit(ks, sv, id, argv) {
         Ok(Admitted::Postpone) => {
             sv.stats.processed -= 1;
+            if let Some(client) = sv.clients.get_mut(id) {
+                client.commands -= 1;
+                client.postponed = true;
+            }
             return After::Postponed;
         }
         Ok(Admitted::Run(command)) => {

@@ -390,12 +390,6 @@ impl Server {
                     self.io.log.notice("User requested shutdown...");
                     self.ending = true;
                 }
-                Outgoing::Sleep { until_us } => {
-                    self.engine.wake();
-                    let left = until_us.saturating_sub(self.engine.sv.stamp);
-                    std::thread::sleep(std::time::Duration::from_micros(left));
-                    self.engine.wake();
-                }
                 Outgoing::ConfigChanged { name } => self.config_changed(name),
             }
         }

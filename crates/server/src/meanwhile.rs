@@ -24,6 +24,10 @@ impl Ticker for Meanwhile<'_> {
         self.serve_meanwhile(busy);
     }
 
+    fn sleep(&mut self, us: u64) {
+        std::thread::sleep(std::time::Duration::from_micros(us));
+    }
+
     fn configure(&mut self, name: &str, next: &Config) -> Result<(), String> {
         match name {
             "port" | "bind" => self.listen(name, next),

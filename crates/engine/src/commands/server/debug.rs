@@ -65,11 +65,10 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
 }
 
-/// Waits by asking the clock; the ticker keeps connections alive meanwhile.
+/// Everything stands still meanwhile, which is what it is for.
 fn sleep(cx: &mut Cx<'_>) -> Res {
     let seconds = cx.float(2)?;
-    let until = cx.sv.clock.now_us().saturating_add((seconds.clamp(0.0, 3600.0) * 1e6) as u64);
-    cx.sv.outgoing.push_back(crate::engine::Outgoing::Sleep { until_us: until });
+    cx.ticker.sleep((seconds.clamp(0.0, 3600.0) * 1e6) as u64);
     cx.reply.ok();
     Ok(())
 }

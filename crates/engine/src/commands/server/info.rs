@@ -93,7 +93,7 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     for client in sv.clients.iter() {
         max_in = max_in.max(client.io.qbuf);
         max_out = max_out.max(client.io.obl + client.io.omem);
-        blocked += usize::from(client.blocked);
+        blocked += usize::from(client.blocked || client.postponed);
         subscribed += usize::from(client.subscribed() > 0);
     }
     lines!(out,

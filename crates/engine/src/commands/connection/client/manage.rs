@@ -64,6 +64,7 @@ pub(super) fn pause(cx: &mut Cx<'_>) -> Res {
 pub(super) fn unpause(cx: &mut Cx<'_>) -> Res {
     if cx.sv.pause.take().is_some() {
         cx.sv.outgoing.push_back(Outgoing::Unpaused);
+        crate::blocked::look_again(cx.ks);
     }
     cx.reply.ok();
     Ok(())

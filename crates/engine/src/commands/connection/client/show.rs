@@ -91,7 +91,7 @@ fn flags(client: &Client, ks: &Keyspace) -> String {
     flag(client.monitor, 'O');
     flag(kind_of(client) == Kind::Pubsub, 'P');
     flag(client.multi.is_some(), 'x');
-    flag(client.blocked, 'b');
+    flag(client.blocked || client.postponed, 'b');
     flag(ks.watch.is_touched(client.id), 'd');
     flag(client.close, 'c');
     flag(client.conn.unix, 'U');
