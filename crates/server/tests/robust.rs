@@ -206,17 +206,19 @@ fn idle_connections_cost_little() {
 
 #[test]
 fn the_largest_clients_go_when_all_take_too_much() {
-    let server = serve(&["--maxmemory-clients", "20mb"]);
+    let server = serve(&["--maxmemory-clients", "30mb"]);
     let mut small = server.client();
     small.call(&["PING"]).unwrap();
-    let mut streams: Vec<_> = (0..4).map(|_| server.connect()).collect();
+    let mut streams: Vec<_> = (0..3).map(|_| server.connect()).collect();
     for (i, stream) in streams.iter_mut().enumerate() {
-        // Unfinished arguments of 2, 4, 6 and 10 MB: 22 in all.
-        let megabytes = [2, 4, 6, 10][i];
+        // Unfinished arguments, in buffers of up to twice the size: only with the last one it is too much.
+        let megabytes = [2, 2, 40][i];
         stream.write_all(b"*2\r\n$3\r\nGET\r\n$100000000\r\n").unwrap();
-        stream.write_all(&vec![b'x'; megabytes << 20]).unwrap();
+        // The last one may be gone before it has sent all.
+        let sent = stream.write_all(&vec![b'x'; megabytes << 20]);
+        assert!(sent.is_ok() || i == 2);
     }
-    let (_, ended) = drained_to_end(&mut streams[3]);
+    let (_, ended) = drained_to_end(&mut streams[2]);
     assert!(ended, "the largest stays");
     for stream in &mut streams[..2] {
         stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
