@@ -140,7 +140,7 @@ fn diff(sets: &Sets<'_>, result: &mut Set, cfg: &SetCfg) {
     }
     for member in others.iter().flat_map(|set| set.iter()) {
         result.remove_item(member);
-        if result.len() == 0 {
+        if result.is_empty() {
             return;
         }
     }

@@ -32,7 +32,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         for field in &cx.args[2..] {
             if hash.remove(field, now).is_some() {
                 removed += 1;
-                if hash.len() == 0 {
+                if hash.is_empty() {
                     break;
                 }
             }

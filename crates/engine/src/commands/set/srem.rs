@@ -29,7 +29,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         for member in &cx.args[2..] {
             if set.remove(member) {
                 removed += 1;
-                if set.len() == 0 {
+                if set.is_empty() {
                     break;
                 }
             }
