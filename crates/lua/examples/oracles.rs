@@ -22,7 +22,7 @@ fn main() -> Result<()> {
         let bodies: Vec<String> = (0..200)
             .map(|i| {
                 let seed = first + batch * 200 + i;
-                if seed % 2 == 0 {
+                if seed.is_multiple_of(2) {
                     support::program::Program::statements(seed).join("\n")
                 } else {
                     random::call(&mut Rng::new(seed), false)

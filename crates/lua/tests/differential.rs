@@ -11,6 +11,7 @@ use support::program::Program;
 use support::random;
 use support::redis::Redis;
 use support::rng::Rng;
+use support::typed;
 use support::{count, skip};
 
 /// Cases that are run before the oracle is asked.
@@ -26,10 +27,10 @@ fn setting(name: &str, default: u64) -> u64 {
 
 /// The snippet of a seed, as lines that may be left out when it is shortened.
 fn case(seed: u64, redis: bool) -> Vec<String> {
-    if seed.is_multiple_of(3) {
-        Program::statements(seed)
-    } else {
-        vec![random::call(&mut Rng::new(seed), redis)]
+    match seed % 6 {
+        0 => Program::statements(seed),
+        1 | 2 => typed::statements(seed),
+        _ => vec![random::call(&mut Rng::new(seed), redis)],
     }
 }
 

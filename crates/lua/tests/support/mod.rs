@@ -11,6 +11,7 @@ pub mod random;
 pub mod random_data;
 pub mod redis;
 pub mod rng;
+pub mod typed;
 
 use redis::{Redis, Reply};
 use std::path::PathBuf;
