@@ -187,7 +187,7 @@ impl Engine {
         }
         execute::finish_unit(&mut self.ks, &mut self.sv);
         self.ks.effects.apart = false;
-        let used = self.ks.used_memory();
+        let used = self.ks.used_memory() + self.sv.memory();
         self.sv.stats.peak_memory = self.sv.stats.peak_memory.max(used);
     }
 

@@ -125,7 +125,7 @@ fn may_write(client: &crate::client::Client, command: &Command) -> bool {
 
 /// True when the data set is over `maxmemory` and stays so.
 pub fn over_memory(ks: &Keyspace, sv: &ServerState) -> bool {
-    sv.config.maxmemory > 0 && ks.used_memory() as u64 > sv.config.maxmemory
+    sv.config.maxmemory > 0 && (ks.used_memory() + sv.memory()) as u64 > sv.config.maxmemory
 }
 
 /// Counts a command that did not run and spoils the open transaction.

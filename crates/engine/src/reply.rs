@@ -469,12 +469,21 @@ impl<'a> Reply<'a> {
 
     fn lua_number(&mut self, n: f64) {
         let Sink::Lua { out, open } = &mut self.sink else { return };
-        if open.last().is_some_and(|top| (top.shape == Shape::Map && top.key_next) || top.shape == Shape::Set)
-        {
-            // Numbers as map keys and set members become their decimal text: a Lua table field.
-            let mut buf = itoa::Buffer::new();
-            let text = buf.format(n as i64).to_owned();
-            return self.lua_str(text.as_bytes());
+        match open.last_mut() {
+            Some(top) if top.shape == Shape::Map && top.key_next => {
+                out.key_number(n);
+                top.key_next = false;
+                if top.left != usize::MAX {
+                    top.left -= 1;
+                }
+                return;
+            }
+            Some(top) if top.shape == Shape::Set => {
+                out.key_number(n);
+                out.bool(true);
+                return self.lua_done();
+            }
+            _ => {}
         }
         out.number(n);
         self.lua_done();

@@ -123,6 +123,11 @@ impl ServerState {
         self.clients.get(id)
     }
 
+    /// Bytes held beside the data set: clients and scripts. O(1).
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.clients.len() * size_of::<Client>() + self.scripts.memory()
+    }
+
     /// Sends bytes to a client outside of its own command's reply.
     pub fn send(&mut self, client: ClientId, bytes: Vec<u8>) {
         self.outgoing.push_back(Outgoing::Reply { client, bytes });

@@ -413,6 +413,12 @@ fn take_reply(
                 }
                 continue;
             }
+            Op::KeyNumber(n) => {
+                if let Some(o) = open.last_mut() {
+                    o.key = Some(Value::Num(n));
+                }
+                continue;
+            }
             Op::Table(array, named) => {
                 // Only a look at the limit: the size of the hash part must grow entry by entry, as the order of its
                 // entries follows from that.

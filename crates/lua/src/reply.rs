@@ -18,6 +18,8 @@ pub(crate) enum Op {
     Str(u32, u32),
     /// Range of `bytes`; names the next value
     Key(u32, u32),
+    /// A number that is the key of the next value
+    KeyNumber(f64),
     /// Expected array items and named fields, both only hints
     Table(u32, u32),
     End,
@@ -61,6 +63,11 @@ impl Reply {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(name);
         self.ops.push(Op::Key(start, self.bytes.len() as u32));
+    }
+    /// Makes a number the key of the next value appended inside the open table. It must not be NaN.
+    #[inline]
+    pub fn key_number(&mut self, n: f64) {
+        self.ops.push(Op::KeyNumber(n));
     }
     /// Opens a table; `array` and `named` are hints of how many items and fields follow.
     #[inline]

@@ -171,7 +171,7 @@ fn sha1hex(args: Args<'_>, reply: &mut LuaReply) -> Flow {
 
 fn log(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> Flow {
     if args.len() < 2 {
-        return fail(reply, "ERR redis.log() requires two arguments or more.", true);
+        return fail(reply, "ERR server.log() requires two arguments or more.", true);
     }
     let Some(level) = args.get(0).and_then(number) else {
         return fail(reply, "ERR First argument must be a number (log level).", true);
@@ -217,7 +217,7 @@ fn number(value: ValueRef<'_>) -> Option<f64> {
 
 fn setresp(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> Flow {
     if args.len() != 1 {
-        return fail(reply, "ERR redis.setresp() requires one argument.", true);
+        return fail(reply, "ERR server.setresp() requires one argument.", true);
     }
     host.run.proto = match args.get(0).and_then(number).unwrap_or(0.0) as i64 {
         2 => Proto::Resp2,
@@ -229,7 +229,7 @@ fn setresp(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> F
 
 fn set_repl(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> Flow {
     if args.len() != 1 {
-        return fail(reply, "ERR redis.set_repl() requires one argument.", true);
+        return fail(reply, "ERR server.set_repl() requires one argument.", true);
     }
     let flags = args.get(0).and_then(number).unwrap_or(0.0) as i64;
     if flags & !i64::from(REPL_AOF | REPL_REPLICA) != 0 {
@@ -246,7 +246,7 @@ fn acl_check_cmd(args: Args<'_>, reply: &mut LuaReply) -> Flow {
     match arguments(args, &mut scratch) {
         Err(text) => fail(reply, text, true),
         Ok(argv) if crate::commands::resolve_any_arity(&argv).is_err() => {
-            fail(reply, "ERR Invalid command passed to redis.acl_check_cmd()", true)
+            fail(reply, "ERR Invalid command passed to server.acl_check_cmd()", true)
         }
         Ok(_) => {
             reply.bool(true);
@@ -258,10 +258,10 @@ fn acl_check_cmd(args: Args<'_>, reply: &mut LuaReply) -> Flow {
 /// `redis.register_function(name, callback)` or `redis.register_function{function_name=…, callback=…, …}`.
 fn register_function(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> Flow {
     if !matches!(args.len(), 1 | 2) {
-        return fail(reply, "ERR wrong number of arguments to redis.register_function", true);
+        return fail(reply, "ERR wrong number of arguments to server.register_function", true);
     }
     if !host.run.loading {
-        let text = "ERR redis.register_function can only be called on FUNCTION LOAD command";
+        let text = "ERR server.register_function can only be called on FUNCTION LOAD command";
         return fail(reply, text, true);
     }
     let function = if args.len() == 1 { named(args) } else { positional(args) };
@@ -270,7 +270,7 @@ fn register_function(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaR
         Err(text) => return fail(reply, &format!("ERR {text}"), true),
     };
     if !valid_name(&function.name) {
-        let text = "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
+        let text = "ERR Function names can only contain letters, numbers, or underscores(_) and must be at least one character long";
         return fail(reply, text, true);
     }
     if host.run.registered.iter().any(|f| f.name.eq_ignore_ascii_case(&function.name)) {
@@ -293,9 +293,9 @@ fn text_of(value: Option<ValueRef<'_>>) -> Option<Vec<u8>> {
 }
 
 fn positional(args: Args<'_>) -> Result<Registered, &'static str> {
-    let name = text_of(args.get(0)).ok_or("first argument to redis.register_function must be a string")?;
+    let name = text_of(args.get(0)).ok_or("first argument to server.register_function must be a string")?;
     let Some(ValueRef::Function(callback)) = args.get(1) else {
-        return Err("second argument to redis.register_function must be a function");
+        return Err("second argument to server.register_function must be a function");
     };
     Ok(Registered { name, callback, description: None, flags: ScriptFlags::empty() })
 }
@@ -303,7 +303,7 @@ fn positional(args: Args<'_>) -> Result<Registered, &'static str> {
 fn named(args: Args<'_>) -> Result<Registered, &'static str> {
     let Some(ValueRef::Table(table)) = args.get(0) else {
         return Err(
-            "calling redis.register_function with a single argument is only applicable to Lua table (representing named arguments).",
+            "calling server.register_function with a single argument is only applicable to Lua table (representing named arguments).",
         );
     };
     let (mut name, mut callback, mut description, mut flags) = (None, None, None, ScriptFlags::empty());
@@ -311,29 +311,29 @@ fn named(args: Args<'_>) -> Result<Registered, &'static str> {
     while let Some((next, key, value)) = table.next(cursor) {
         cursor = next;
         let Some(key) = text_of(Some(key)) else {
-            return Err("named argument key given to redis.register_function is not a string");
+            return Err("named argument key given to server.register_function is not a string");
         };
         match key.to_ascii_lowercase().as_slice() {
             b"function_name" => {
                 let text = text_of(Some(value));
                 name = Some(
-                    text.ok_or("function_name argument given to redis.register_function must be a string")?,
+                    text.ok_or("function_name argument given to server.register_function must be a string")?,
                 );
             }
             b"description" => {
                 let text = text_of(Some(value));
                 description = Some(
-                    text.ok_or("description argument given to redis.register_function must be a string")?,
+                    text.ok_or("description argument given to server.register_function must be a string")?,
                 );
             }
             b"callback" => match value {
                 ValueRef::Function(f) => callback = Some(f),
-                _ => return Err("callback argument given to redis.register_function must be a function"),
+                _ => return Err("callback argument given to server.register_function must be a function"),
             },
             b"flags" => {
                 let ValueRef::Table(list) = value else {
                     return Err(
-                        "flags argument to redis.register_function must be a table representing function flags",
+                        "flags argument to server.register_function must be a table representing function flags",
                     );
                 };
                 for i in 1.. {
@@ -346,10 +346,10 @@ fn named(args: Args<'_>) -> Result<Registered, &'static str> {
                     }
                 }
             }
-            _ => return Err("unknown argument given to redis.register_function"),
+            _ => return Err("unknown argument given to server.register_function"),
         }
     }
-    let name = name.ok_or("redis.register_function must get a function name argument")?;
-    let callback = callback.ok_or("redis.register_function must get a callback argument")?;
+    let name = name.ok_or("server.register_function must get a function name argument")?;
+    let callback = callback.ok_or("server.register_function must get a callback argument")?;
     Ok(Registered { name, callback, description, flags })
 }

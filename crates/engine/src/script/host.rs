@@ -129,16 +129,16 @@ impl ScriptHost<'_> {
         };
         let refused = |command, text: &str| Err(Refused { command, text: text.to_owned() });
         let Some(mut command) = command else {
-            return refused(None, "ERR Unknown Redis command called from script");
+            return refused(None, "ERR Unknown command called from script");
         };
         if !command.spec.subs.is_empty() && argv.len() > 1 {
             match commands::resolve_any_arity(argv) {
                 Ok(sub) => command = sub,
-                Err(_) => return refused(None, "ERR Unknown Redis command called from script"),
+                Err(_) => return refused(None, "ERR Unknown command called from script"),
             }
         }
         if !command.spec.accepts(argv.len()) {
-            return refused(Some(command), "ERR Wrong number of args calling Redis command from script");
+            return refused(Some(command), "ERR Wrong number of args calling command from script");
         }
         let flags = command.spec.flags;
         if flags.contains(Flags::NOSCRIPT) && self.sv.deny_in_scripts {
@@ -228,7 +228,7 @@ pub(super) fn arguments<'a>(
     scratch: &'a mut Scratch,
 ) -> Result<SmallVec<[&'a [u8]; 8]>, &'static str> {
     if args.is_empty() {
-        return Err("ERR Please specify at least one argument for this redis lib call");
+        return Err("ERR Please specify at least one argument for this call");
     }
     let mut numbers: SmallVec<[(u32, u32); 4]> = SmallVec::new();
     for i in 0..args.len() {
@@ -239,7 +239,7 @@ pub(super) fn arguments<'a>(
                 digits(n, scratch);
                 numbers.push((start, scratch.len() as u32));
             }
-            _ => return Err("ERR Lua redis lib command arguments must be strings or integers"),
+            _ => return Err("ERR Command arguments must be strings or integers"),
         }
     }
     let scratch: &'a [u8] = scratch;

@@ -18,7 +18,32 @@ const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler
     Spec::new(name, arity, Group::Cluster, Flags::LOADING.union(Flags::STALE), run).doc("3.0.0", "O(N)", summary)
 }
 
+/// What changes a cluster is an administrator's and not for scripts.
+const fn change(name: &'static str, arity: i32) -> Spec {
+    let flags = Flags::ADMIN.union(Flags::STALE).union(Flags::NOSCRIPT);
+    Spec::new(name, arity, Group::Cluster, flags, disabled).doc("3.0.0", "O(N)", "Changes a cluster.")
+}
+
 const SUBS: &[Spec] = &[
+    change("addslots", -3),
+    change("addslotsrange", -4),
+    change("bumpepoch", 2),
+    change("count-failure-reports", 3),
+    change("delslots", -3),
+    change("delslotsrange", -4),
+    change("failover", -2),
+    change("flushslots", 2),
+    change("forget", 3),
+    change("meet", -4),
+    change("myshardid", 2),
+    change("replicas", 3),
+    change("replicate", -3),
+    change("reset", -2),
+    change("saveconfig", 2),
+    change("set-config-epoch", 3),
+    change("setslot", -4),
+    change("slaves", 3),
+    change("slot-stats", -4),
     sub("countkeysinslot", 3, "Number of keys in a slot.", disabled),
     sub("getkeysinslot", 4, "Keys of a slot.", disabled),
     sub("help", 2, "Lists the subcommands.", crate::commands::help),

@@ -126,7 +126,7 @@ fn human(n: u64) -> String {
 }
 
 fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
-    let used = ks.used_memory() as u64;
+    let used = (ks.used_memory() + sv.memory()) as u64;
     let peak = used.max(sv.stats.peak_memory as u64);
     let rss = sv.process.rss;
     let scripts = sv.scripts.memory() as u64;
