@@ -56,6 +56,18 @@ pub fn client_command(
             queue(sv, id, command, argv);
             reply.simple("QUEUED");
         }
+        Err(error) if argv[0].eq_ignore_ascii_case(b"exec") => {
+            // An EXEC that may not run discards the transaction and says so.
+            let text = error.text();
+            let text = text.strip_prefix(b"ERR ").unwrap_or(text);
+            let error = CmdError::owned([b"EXECABORT Transaction discarded because of: ", text].concat());
+            reject(sv, id, argv, &error);
+            if let Some(client) = sv.clients.get_mut(id) {
+                client.multi = None;
+            }
+            ks.watch.unwatch(id);
+            reply.error(error.text());
+        }
         Err(error) => {
             reject(sv, id, argv, &error);
             reply.error(error.text());

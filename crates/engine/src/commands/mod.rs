@@ -195,10 +195,17 @@ pub fn resolve_any_arity(argv: &[&[u8]]) -> Res<&'static Command> {
 /// The subcommand of this name, or the container itself for words that Redis does not list as subcommands.
 fn unknown_subcommand(command: &Command, word: &[u8]) -> CmdError {
     let word = until_nul(&word[..word.len().min(128)]);
+    let word = c_text(word, 128);
     let mut text = b"ERR unknown subcommand '".to_vec();
     text.extend_from_slice(word);
     text.extend_from_slice(format!("'. Try {} HELP.", command.spec.name.to_ascii_uppercase()).as_bytes());
     CmdError::owned(text)
+}
+
+/// What C's printf shows of a string: it ends at the first zero byte.
+fn c_text(text: &[u8], most: usize) -> &[u8] {
+    let end = text.iter().position(|b| *b == 0).unwrap_or(text.len());
+    &text[..end.min(most)]
 }
 
 fn unknown_command(argv: &[&[u8]]) -> CmdError {
@@ -214,6 +221,11 @@ fn unknown_command(argv: &[&[u8]]) -> CmdError {
     }
     let mut text = b"ERR unknown command '".to_vec();
     text.extend_from_slice(until_nul(&argv[0][..argv[0].len().min(128)]));
+        args.extend_from_slice(c_text(arg, room));
+        args.extend_from_slice(b"' ");
+    }
+    let mut text = b"ERR unknown command '".to_vec();
+    text.extend_from_slice(c_text(argv[0], 128));
     text.extend_from_slice(b"', with args beginning with: ");
     text.extend_from_slice(&args);
     CmdError::owned(text)

@@ -213,8 +213,12 @@ impl Pair {
     }
 
     fn revive(&mut self) -> io::Result<()> {
+        // A process that is just dying still counts as alive for a moment.
+        std::thread::sleep(std::time::Duration::from_millis(100));
         if !self.ours.alive() {
-            eprintln!("our server died:\n{}", self.ours.log());
+            let log = self.ours.log();
+            let panic = log.lines().skip_while(|l| !l.contains("panicked")).take(2).collect::<Vec<_>>();
+            println!("our server died: {}", panic.join(" "));
             self.ours = Server::totality(&[])?;
         }
         for (protocol, pair) in [2, 3].into_iter().zip(&mut self.clients) {

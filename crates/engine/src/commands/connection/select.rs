@@ -10,8 +10,9 @@
 //! ```
 
 use crate::cx::{Cx, Origin};
-use crate::error::{CmdError, NOT_INTEGER, Res};
+use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Group, Spec};
+use crate::util::range_arg;
 
 /// The table's row.
 pub const SPEC: Spec =
@@ -19,7 +20,7 @@ pub const SPEC: Spec =
         .doc("1.0.0", "O(1)", "Changes the database of the connection.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    let index = cx.int(1).map_err(|_| NOT_INTEGER)?;
+    let index = range_arg(cx.args[1], i32::MIN.into(), i32::MAX.into())?;
     let index = db_index(cx, index)?;
     cx.ks.cur = index;
     // A script's choice is its own: the caller's database stays.
