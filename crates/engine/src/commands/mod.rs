@@ -8,6 +8,7 @@ use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Spec};
 use crate::util::until_nul;
+use crate::util::c_text;
 use std::sync::LazyLock;
 
 mod list_util;
@@ -200,12 +201,6 @@ fn unknown_subcommand(command: &Command, word: &[u8]) -> CmdError {
     text.extend_from_slice(word);
     text.extend_from_slice(format!("'. Try {} HELP.", command.spec.name.to_ascii_uppercase()).as_bytes());
     CmdError::owned(text)
-}
-
-/// What C's printf shows of a string: it ends at the first zero byte.
-fn c_text(text: &[u8], most: usize) -> &[u8] {
-    let end = text.iter().position(|b| *b == 0).unwrap_or(text.len());
-    &text[..end.min(most)]
 }
 
 fn unknown_command(argv: &[&[u8]]) -> CmdError {

@@ -113,10 +113,15 @@ pub fn make(kind: &str, rng: &mut Rng) -> Vec<u8> {
         ])),
         "ms" => text(&(rng.range(1, 9) * 1_000_000).to_string()),
         // a moment in seconds and in milliseconds: far ahead or past
-        "at" if rng.one_in(6) => text(rng.pick(&["0", "1", "-1", "9223372036854775807", "x"])),
+        "at" if rng.one_in(6) => text(rng.pick(&["0", "-1", "9223372036854775807", "x"])),
         "at" => text(&(FUTURE + rng.range(0, 3) * 1000).to_string()),
-        "atms" if rng.one_in(6) => text(rng.pick(&["0", "1", "-1", "9223372036854775807", "x"])),
+        "atms" if rng.one_in(6) => text(rng.pick(&["0", "-1", "9223372036854775807", "x"])),
         "atms" => text(&((FUTURE + rng.range(0, 3) * 1000) * 1000).to_string()),
+        // the same, or past (what SET makes of a past moment differs between servers)
+        "past" if rng.one_in(6) => text("1"),
+        "past" => make("at", rng),
+        "pastms" if rng.one_in(6) => text("1"),
+        "pastms" => make("atms", rng),
         // a member or field
         "e" => member(rng),
         // an integer member, for intsets

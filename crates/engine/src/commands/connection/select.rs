@@ -12,7 +12,7 @@
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Group, Spec};
-use crate::util::range_arg;
+use crate::util::int32_arg;
 
 /// The table's row.
 pub const SPEC: Spec =
@@ -20,7 +20,7 @@ pub const SPEC: Spec =
         .doc("1.0.0", "O(1)", "Changes the database of the connection.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    let index = range_arg(cx.args[1], i32::MIN.into(), i32::MAX.into())?;
+    let index = i64::from(int32_arg(cx.args[1])?);
     let index = db_index(cx, index)?;
     cx.ks.cur = index;
     // A script's choice is its own: the caller's database stays.
