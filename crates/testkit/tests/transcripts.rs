@@ -107,7 +107,9 @@ fn every_command_has_a_transcript() {
     let without: Vec<String> = sources::files("crates/engine/src/commands", "rs")
         .iter()
         .filter(|p| {
-            sources::read(p).contains("pub const SPEC") && !sources::read(p).contains("```transcript")
+            let text = sources::read(p);
+            let excused = text.lines().any(|l| l.starts_with("//! No transcript: "));
+            text.contains("pub const SPEC") && !text.contains("```transcript") && !excused
         })
         .map(|p| sources::short(p))
         .collect();

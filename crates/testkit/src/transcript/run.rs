@@ -58,9 +58,11 @@ pub const ORACLE: Version = [7, 0, 15];
 /// Runs a block; says at which line what differed.
 pub fn block(block: &Block, way: Way, target: &mut dyn Target) -> Result<(), String> {
     let words = |line: &str| line.split(' ').map(|w| w.as_bytes().to_vec()).collect::<Command>();
-    let flushed = target.call(&words("FLUSHALL"))?;
-    if flushed.is_error() {
-        return Err(format!("FLUSHALL: {}", flushed.text()));
+    for line in ["FLUSHALL", "FUNCTION FLUSH"] {
+        let flushed = target.call(&words(line))?;
+        if flushed.is_error() {
+            return Err(format!("{line}: {}", flushed.text()));
+        }
     }
     for step in &block.steps {
         if way == Way::Oracle && step.since.is_some_and(|v| v > ORACLE) {
@@ -102,6 +104,12 @@ fn through(way: Way, command: &Command, target: &mut dyn Target) -> Result<Value
 }
 
 fn matches(step: &Step, way: Way, reply: Value) -> bool {
+    let arity = "(error) ERR wrong number of arguments for ";
+    if way == Way::Script && step.reply.first().is_some_and(|l| l.starts_with(arity)) {
+        // The gate's own error has another text in scripts; the one that a handler gives is the same.
+        return reply.text() == "ERR Wrong number of args calling Redis command from script"
+            || text_matches(&step.reply, &print::reply(&reply));
+    }
     if way != Way::Resp3 {
         return text_matches(&step.reply, &print::reply(&reply));
     }
@@ -127,7 +135,8 @@ fn text_matches(wanted: &[String], got: &str) -> bool {
     let got: Vec<&str> = got.split('\n').collect();
     let end = wanted.iter().rposition(|l| !l.is_empty()).map_or(0, |i| i + 1);
     let wanted = &wanted[..end];
-    wanted.len() == got.len() && wanted.iter().zip(got).all(|(w, g)| line_matches(w, g))
+    (wanted.is_empty() && got == [""])
+        || wanted.len() == got.len() && wanted.iter().zip(got).all(|(w, g)| line_matches(w, g))
 }
 
 fn line_matches(wanted: &str, got: &str) -> bool {

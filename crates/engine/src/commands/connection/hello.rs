@@ -1,4 +1,11 @@
 //! HELLO: chooses the protocol version, authenticates and names the connection, and tells about the server.
+//!
+//! ```transcript
+//! > HELLO 4
+//! (error) NOPROTO unsupported protocol version
+//! > HELLO x
+//! (error) ERR Protocol version is not an integer or out of range
+//! ```
 
 use super::auth::authenticate;
 use super::client::valid_name;

@@ -1,4 +1,6 @@
 //! QUIT: the server answers OK and closes the connection. Clients should rather close it themselves.
+//!
+//! No transcript: it ends the connection.
 
 use crate::cx::Cx;
 use crate::error::Res;

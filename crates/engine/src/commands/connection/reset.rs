@@ -1,5 +1,10 @@
 //! RESET: brings the connection to the state in which it began: transaction, watched keys, subscriptions, MONITOR,
 //! database, protocol version, name and authentication.
+//!
+//! ```transcript
+//! > RESET
+//! RESET
+//! ```
 
 use crate::client::ReplyMode;
 use crate::cx::Cx;

@@ -1,4 +1,6 @@
 //! PSUBSCRIBE: listens to the channels that match glob patterns.
+//!
+//! No transcript: it answers with messages, one for each channel.
 
 use super::super::pubsub_util::subscribe;
 use crate::cx::Cx;

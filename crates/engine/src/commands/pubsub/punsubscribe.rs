@@ -1,4 +1,6 @@
 //! PUNSUBSCRIBE: no longer listens to patterns; to none at all when none is named.
+//!
+//! No transcript: it answers with messages, one for each channel.
 
 use super::super::pubsub_util::unsubscribe;
 use crate::cx::Cx;

@@ -1,4 +1,6 @@
 //! SUBSCRIBE: listens to channels.
+//!
+//! No transcript: it answers with messages, one for each channel.
 
 use super::super::pubsub_util::subscribe;
 use crate::cx::Cx;

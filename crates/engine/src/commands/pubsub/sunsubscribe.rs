@@ -1,4 +1,6 @@
 //! SUNSUBSCRIBE: no longer listens to shard channels; to none at all when none is named.
+//!
+//! No transcript: it answers with messages, one for each channel.
 
 use super::super::pubsub_util::unsubscribe;
 use crate::cx::Cx;

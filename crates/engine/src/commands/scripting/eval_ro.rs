@@ -1,4 +1,13 @@
 //! EVAL_RO: runs a script that may not write.
+//!
+//! ```transcript
+//! > SET k v
+//! OK
+//! > EVAL_RO "return redis.call('GET', KEYS[1])" 1 k
+//! "v"
+//! > EVAL_RO "return redis.pcall('SET', KEYS[1], 'w')" 1 k
+//! (error) ERR Write commands are not allowed from read-only scripts.
+//! ```
 
 use super::eval::{FLAGS, eval};
 use crate::cx::Cx;

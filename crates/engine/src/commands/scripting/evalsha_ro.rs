@@ -1,4 +1,13 @@
 //! EVALSHA_RO: runs a script of the cache that may not write.
+//!
+//! ```transcript
+//! > SCRIPT LOAD "return 1"
+//! "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"
+//! > EVALSHA_RO e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0
+//! (integer) 1
+//! > EVALSHA_RO ffffffffffffffffffffffffffffffffffffffff 0
+//! (error) NOSCRIPT No matching script. Please use EVAL.
+//! ```
 
 use super::eval::{FLAGS, evalsha};
 use crate::cx::Cx;

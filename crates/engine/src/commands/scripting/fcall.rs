@@ -1,7 +1,7 @@
 //! FCALL: calls a function of a library.
 //!
 //! ```transcript
-//! > FUNCTION LOAD "#!lua name=lib\\nredis.register_function('f', function(keys, args) return args[1] end)"
+//! > FUNCTION LOAD "#!lua name=lib\nredis.register_function('f', function(keys, args) return args[1] end)"
 //! "lib"
 //! > FCALL f 0 hello
 //! "hello"

@@ -1,4 +1,15 @@
 //! FCALL_RO: calls a function that may not write.
+//!
+//! ```transcript
+//! > FUNCTION LOAD REPLACE "#!lua name=lib_ro\nredis.register_function{function_name='f_ro', callback=function(keys, args) return #args end, flags={'no-writes'}}"
+//! "lib_ro"
+//! > FCALL_RO f_ro 0 a b
+//! (integer) 2
+//! > FUNCTION LOAD REPLACE "#!lua name=lib_rw\nredis.register_function('f_rw', function(keys, args) return 1 end)"
+//! "lib_rw"
+//! > FCALL_RO f_rw 0
+//! (error) ERR Can not execute a script with write flag using *_ro command.
+//! ```
 
 use super::eval::{FLAGS, fcall};
 use crate::cx::Cx;

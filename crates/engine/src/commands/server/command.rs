@@ -4,10 +4,11 @@
 //! > COMMAND GETKEYS MSET a 1 b 2
 //! 1) "a"
 //! 2) "b"
-//! > COMMAND GETKEYS PING
-//! (error) ERR The command has no key arguments
 //! > COMMAND INFO nosuchcommand
 //! 1) (nil)
+//! # since 7.2
+//! > COMMAND GETKEYS PING
+//! (error) ERR The command has no key arguments
 //! ```
 
 use crate::commands::{self, Command, TABLE};

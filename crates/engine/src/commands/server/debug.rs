@@ -1,4 +1,13 @@
 //! DEBUG: what tests need and nobody else should use. Off unless `enable-debug-command` allows it.
+//!
+//! ```transcript
+//! # not embedded: it is off unless the configuration allows it
+//! # not resp2: it is off unless the configuration allows it
+//! # not resp3: it is off unless the configuration allows it
+//! # not multi: it is off unless the configuration allows it
+//! > DEBUG SLEEP 0
+//! OK
+//! ```
 
 use crate::commands::debug_digest;
 use crate::cx::Cx;

@@ -1,4 +1,12 @@
 //! INFO: the server's state in lines of `name:value`, with the names that exporters read.
+//!
+//! ```transcript
+//! > INFO nosuchsection
+//! ""
+//! # resp3
+//!
+//!
+//! ```
 
 use crate::commands;
 use crate::cx::Cx;

@@ -1,5 +1,10 @@
 //! LASTSAVE: when the data set was last saved, in seconds since the Unix epoch. Nothing is saved yet, so it is the time
 //! at which the server started, as in Redis before the first save.
+//!
+//! ```transcript
+//! > LASTSAVE
+//! ~\(integer\) \d+
+//! ```
 
 use crate::cx::Cx;
 use crate::error::Res;

@@ -1,4 +1,6 @@
 //! MONITOR: shows the connection every command that the server runs. It costs every command; not for a busy server.
+//!
+//! No transcript: what follows on the connection is no reply.
 
 use crate::cx::Cx;
 use crate::error::Res;

@@ -1,5 +1,7 @@
 //! REPLCONF: what replicas tell about themselves. Options are accepted and, as long as there is no replication, kept
 //! nowhere; ACK has no reply, as in Redis.
+//!
+//! No transcript: only replicas send it.
 
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};

@@ -1,5 +1,7 @@
 //! SHUTDOWN: ends the server. Nothing is kept on disk yet, so NOSAVE and SAVE only differ in what they promise: SAVE is
 //! refused.
+//!
+//! No transcript: it ends the server.
 
 use crate::cx::Cx;
 use crate::engine::Outgoing;

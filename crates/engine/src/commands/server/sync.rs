@@ -2,6 +2,8 @@
 //!
 //! Nothing of the data set that exists is sent: it serves to watch what scripts and commands propagate. Real
 //! replication does not exist yet.
+//!
+//! No transcript: what follows on the connection is no reply.
 
 use crate::cx::Cx;
 use crate::error::Res;

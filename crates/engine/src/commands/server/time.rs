@@ -1,4 +1,10 @@
 //! TIME: the server's clock, as seconds and microseconds. It stands still inside a script.
+//!
+//! ```transcript
+//! > TIME
+//! ~1\) "\d+"
+//! ~2\) "\d+"
+//! ```
 
 use crate::cx::Cx;
 use crate::error::Res;
