@@ -1,0 +1,137 @@
+//! Fuzz targets as plain functions: each takes any bytes and panics only when something of ours is wrong. Tests replay
+//! the corpus under `fuzz/corpus` and changed copies of it; `fuzz/` gives the same functions to cargo-fuzz.
+
+use crate::rng::Rng;
+use crate::value;
+use std::cell::RefCell;
+use totality::{Db, Options, Session};
+use totality_engine::Config;
+use totality_resp::{Limits, Parsed, Parser, ReplyParser};
+use totality_server::config_file::CommandLine;
+
+/// A target's name and function.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets; the name is also the folder of its corpus.
+pub const TARGETS: [Target; 6] = [
+    ("requests", requests),
+    ("replies", replies),
+    ("listpack", listpack),
+    ("scripts", scripts),
+    ("libraries", libraries),
+    ("configuration", configuration),
+];
+
+/// What clients send: split at any byte it gives the same commands as in one piece.
+pub fn requests(bytes: &[u8]) {
+    let whole = commands(bytes, &[]);
+    let Some((&first, _)) = bytes.split_first() else { return };
+    let cut = usize::from(first) % bytes.len();
+    assert_eq!(commands(bytes, &[cut]), whole, "split at {cut}");
+    let all: Vec<usize> = (0..bytes.len()).collect();
+    assert_eq!(commands(bytes, &all), whole, "split at every byte");
+}
+
+/// The commands in a stream that arrives in pieces, and the protocol error that ended it.
+fn commands(bytes: &[u8], cuts: &[usize]) -> (Vec<Vec<Vec<u8>>>, Option<String>) {
+    let limits = Limits::default();
+    let (mut parser, mut out, mut start) = (Parser::new(), Vec::new(), 0);
+    for end in cuts.iter().copied().chain([bytes.len()]) {
+        loop {
+            let buffer = &bytes[start.min(end)..end];
+            match parser.parse(buffer, &limits) {
+                Ok(Parsed::Command(used)) => {
+                    out.push(parser.args(buffer).map(<[u8]>::to_vec).collect());
+                    start += used;
+                }
+                Ok(Parsed::Empty(used)) => start += used,
+                Ok(Parsed::More(_)) => break,
+                Err(why) => return (out, Some(format!("{why:?}"))),
+            }
+        }
+    }
+    (out, None)
+}
+
+/// What servers send: our parser and the tests' own agree on what is a reply and where it ends.
+pub fn replies(bytes: &[u8]) {
+    if let (Ok(Some((_, ours))), Ok((_, theirs))) = (ReplyParser::new().parse(bytes), value::parse(bytes)) {
+        assert_eq!(ours, theirs);
+    }
+}
+
+/// A listpack from a file: refused, or sound in both directions.
+pub fn listpack(bytes: &[u8]) {
+    let Ok(list) = totality_ds::Listpack::from_vec(bytes.to_vec()) else { return };
+    let forward: Vec<_> = list.iter().map(|item| item.to_bytes().to_vec()).collect();
+    let mut backward: Vec<_> = list.iter_rev().map(|item| item.to_bytes().to_vec()).collect();
+    backward.reverse();
+    assert_eq!(forward, backward);
+    assert_eq!(forward.len(), list.len());
+}
+
+thread_local! {
+    static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
+}
+
+fn call(words: &[&[u8]]) {
+    SESSION.with_borrow_mut(|session| {
+        let open = || Db::open(Options::default()).and_then(|db| db.session());
+        let session = session.get_or_insert_with(|| open().unwrap_or_else(|e| panic!("{e}")));
+        // An error reply is as good as any other.
+        let _ = session.call(words);
+    });
+}
+
+/// The text of a script: compiled, not run (it may never end).
+pub fn scripts(bytes: &[u8]) {
+    call(&[b"SCRIPT", b"LOAD", bytes]);
+    call(&[b"SCRIPT", b"FLUSH"]);
+}
+
+/// Functions of the libraries that read foreign bytes.
+pub fn libraries(bytes: &[u8]) {
+    const SCRIPT: &[u8] = b"local a, b = ARGV[1], ARGV[2] \
+        pcall(function() return cjson.encode(cjson.decode(a)) end) \
+        pcall(function() return cmsgpack.pack(cmsgpack.unpack(a)) end) \
+        pcall(cmsgpack.unpack_limit, a, 2, 0) \
+        pcall(struct.unpack, a, b) pcall(struct.pack, a, 1, b, 3, 4) pcall(struct.size, a) \
+        pcall(string.format, a, 1, b, 2.5, 'x') \
+        pcall(string.find, b, a) pcall(string.gsub, b, a, '%0') pcall(string.match, b, a) \
+        pcall(tonumber, a) pcall(tonumber, a, 36) pcall(loadstring, a) pcall(bit.tohex, a) return 1";
+    // Patterns may take time exponential in the subject in the worst case: it stays small.
+    let bytes = &bytes[..bytes.len().min(300)];
+    let (a, b) = bytes.split_at(bytes.len() / 2);
+    call(&[b"EVAL", SCRIPT, b"0", a, &b[..b.len().min(40)]]);
+}
+
+/// A configuration file's text.
+pub fn configuration(bytes: &[u8]) {
+    let options = String::from_utf8_lossy(bytes).into_owned();
+    // `include` would read whatever file the bytes name.
+    if options.to_ascii_lowercase().contains("include") {
+        return;
+    }
+    let line = CommandLine { options, ..CommandLine::default() };
+    let _ = line.load(&mut Config::default());
+}
+
+/// A changed copy of an input: bytes flipped, removed, doubled or taken from elsewhere.
+pub fn change(input: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut out = input.to_vec();
+    for _ in 0..=rng.below(4) {
+        let at = rng.below(out.len() + 1);
+        match rng.below(6) {
+            0 if at < out.len() => out[at] ^= 1 << rng.below(8),
+            1 if at < out.len() => out[at] = rng.next_u64() as u8,
+            2 if at < out.len() => drop(out.drain(at..(at + 1 + rng.below(4)).min(out.len()))),
+            3 => out.insert(at, *b"\r\n$*0129-\"'%[({\xff\0".get(rng.below(17)).unwrap_or(&b'x')),
+            4 if at < out.len() => {
+                let piece = out[at..(at + 1 + rng.below(12)).min(out.len())].to_vec();
+                out.splice(at..at, piece);
+            }
+            _ => out.truncate(at),
+        }
+    }
+    out
+}

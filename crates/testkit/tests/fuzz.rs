@@ -1,0 +1,37 @@
+//! The fuzz targets on their corpus and on changed copies of it. `TOTALITY_FUZZ_SECONDS` makes it search longer.
+
+use std::time::{Duration, Instant};
+use totality_testkit::fuzz::{TARGETS, Target, change};
+use totality_testkit::rng::Rng;
+use totality_testkit::sources::root;
+
+fn run((name, target): Target) {
+    let dir = root().join("fuzz/corpus").join(name);
+    let read = |e: std::fs::DirEntry| std::fs::read(e.path()).ok();
+    let corpus: Vec<Vec<u8>> = std::fs::read_dir(&dir).unwrap().flatten().filter_map(read).collect();
+    assert!(!corpus.is_empty(), "{} is empty", dir.display());
+    corpus.iter().for_each(|input| target(input));
+    let seconds = std::env::var("TOTALITY_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1.5);
+    let (began, mut rng) = (Instant::now(), Rng::new(1));
+    let mut inputs = 0;
+    while began.elapsed() < Duration::from_secs_f64(seconds) {
+        let input = change(&corpus[rng.below(corpus.len())], &mut rng);
+        // The input must be known when the target panics.
+        let shown = std::panic::catch_unwind(|| target(&input));
+        assert!(shown.is_ok(), "{name}: panicked on b\"{}\"", input.escape_ascii());
+        inputs += 1;
+    }
+    println!("{name}: {inputs} inputs");
+}
+
+macro_rules! targets {
+    ($($i:literal $name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            assert_eq!(TARGETS[$i].0, stringify!($name));
+            run(TARGETS[$i]);
+        }
+    )*};
+}
+
+targets! { 0 requests 1 replies 2 listpack 3 scripts 4 libraries 5 configuration }

@@ -1,0 +1,1 @@
+redis.call('DECRBY', KEYS[1], ARGV[1])

@@ -1,0 +1,1 @@
+redis.log(redis.LOG_NOTICE, "Script started, key: " .. KEYS[1])

@@ -1,0 +1,1 @@
+local t={1,[2]=3,a='\065\n',[[long]],} for k,v in pairs(t) do while k do repeat break until not v end end function t.x:y(...) return select('#',...),#t..-1^2 end --[==[ c ]==] return t,(t)
