@@ -106,10 +106,8 @@ fn one(bytes: &[u8], at: &mut usize, depth: usize) -> Result<Value, Wrong> {
                 _ => Value::Verbatim(text.get(4..).unwrap_or_default().to_vec()),
             }
         }
-        b'*' => match number(head)? {
-            n if n < 0 => Value::Nil,
-            n => Value::Array(many(bytes, at, n, depth)?),
-        },
+        b'*' | b'~' | b'>' | b'%' | b'|' if number(head)? < 0 => Value::Nil,
+        b'*' => Value::Array(many(bytes, at, number(head)?, depth)?),
         b'~' => Value::Set(many(bytes, at, number(head)?, depth)?),
         b'>' => Value::Push(many(bytes, at, number(head)?, depth)?),
         b'%' => {
