@@ -22,13 +22,7 @@ pub fn float_arg(bytes: &[u8]) -> Res<f64> {
 
 /// A database number or another argument of C's type `int`.
 pub fn int32_arg(bytes: &[u8]) -> Res<i32> {
-    range_arg(bytes, i32::MIN.into(), i32::MAX.into()).map(|n| n as i32)
-}
-
-/// What C's printf shows of a string: it ends at the first zero byte, or after `most` bytes.
-pub fn c_text(text: &[u8], most: usize) -> &[u8] {
-    let end = text.iter().position(|b| *b == 0).unwrap_or(text.len());
-    &text[..end.min(most)]
+    Ok(range_arg(bytes, i64::from(i32::MIN), i64::from(i32::MAX))? as i32)
 }
 
 /// An integer argument between `min` and `max`, with Redis's messages of `getRangeLongFromObjectOrReply`.

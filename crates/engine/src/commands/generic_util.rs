@@ -4,11 +4,7 @@ use crate::commands::string_util::{already_past, delete_past};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::notify::Event;
-<<<<<<< HEAD
 use crate::util::until_nul;
-=======
-use crate::util::c_text;
->>>>>>> 229e0cd (engine, testkit: integer texts as Redis has them; intended differences listed)
 
 /// Conditions of EXPIRE on the old deadline.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,15 +29,7 @@ impl ExpireIf {
                 arg if arg.eq_ignore_ascii_case(b"XX") => o.xx = true,
                 arg if arg.eq_ignore_ascii_case(b"GT") => o.gt = true,
                 arg if arg.eq_ignore_ascii_case(b"LT") => o.lt = true,
-<<<<<<< HEAD
                 _ => return Err(CmdError::owned([b"ERR Unsupported option ", until_nul(arg)].concat())),
-=======
-                _ => {
-                    return Err(CmdError::owned(
-                        [b"ERR Unsupported option ", c_text(arg, usize::MAX)].concat(),
-                    ));
-                }
->>>>>>> 229e0cd (engine, testkit: integer texts as Redis has them; intended differences listed)
             }
         }
         if o.nx && (o.xx || o.gt || o.lt) {

@@ -8,7 +8,6 @@ use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Spec};
 use crate::util::until_nul;
-use crate::util::c_text;
 use std::sync::LazyLock;
 
 mod list_util;
@@ -196,7 +195,6 @@ pub fn resolve_any_arity(argv: &[&[u8]]) -> Res<&'static Command> {
 /// The subcommand of this name, or the container itself for words that Redis does not list as subcommands.
 fn unknown_subcommand(command: &Command, word: &[u8]) -> CmdError {
     let word = until_nul(&word[..word.len().min(128)]);
-    let word = c_text(word, 128);
     let mut text = b"ERR unknown subcommand '".to_vec();
     text.extend_from_slice(word);
     text.extend_from_slice(format!("'. Try {} HELP.", command.spec.name.to_ascii_uppercase()).as_bytes());
@@ -216,11 +214,6 @@ fn unknown_command(argv: &[&[u8]]) -> CmdError {
     }
     let mut text = b"ERR unknown command '".to_vec();
     text.extend_from_slice(until_nul(&argv[0][..argv[0].len().min(128)]));
-        args.extend_from_slice(c_text(arg, room));
-        args.extend_from_slice(b"' ");
-    }
-    let mut text = b"ERR unknown command '".to_vec();
-    text.extend_from_slice(c_text(argv[0], 128));
     text.extend_from_slice(b"', with args beginning with: ");
     text.extend_from_slice(&args);
     CmdError::owned(text)

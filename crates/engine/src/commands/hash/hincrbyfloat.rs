@@ -8,13 +8,8 @@
 //! "0.1"
 //! > HINCRBYFLOAT h n 0.2
 //! "0.3"
-<<<<<<< HEAD
 //! > HINCRBYFLOAT h m 5.0e3
 //! "5000"
-=======
-//! > HINCRBYFLOAT h n 5e3
-//! "5000.29999999999999982"
->>>>>>> cc771f8 (engine, testkit: a transcript for every command, or why there is none)
 //! > HINCRBYFLOAT h n x
 //! (error) ERR value is not a valid float
 //! > HINCRBYFLOAT h n inf
