@@ -336,6 +336,32 @@ impl Quicklist {
         IterRev { list: self, pos: self.seek(index) }
     }
 
+    /// Calls `f` with up to `count` elements from `index` (negative from the right end) to the right: faster than
+    /// [`Quicklist::iter_from`], since it goes node by node.
+    pub fn for_each(&self, index: i64, mut count: usize, mut f: impl FnMut(Item<'_>)) {
+        let Some(pos) = self.seek(index) else { return };
+        let mut offset = Some(pos.offset);
+        for node in self.nodes.range(pos.node..) {
+            if count == 0 {
+                return;
+            }
+            match node {
+                Node::Plain(b) => {
+                    f(Item::Str(b));
+                    count -= 1;
+                }
+                Node::Pack(lp) => {
+                    let from = offset.or_else(|| lp.first()).map_or_else(|| lp.iter(), |at| lp.iter_from(at));
+                    for item in from.take(count) {
+                        f(item);
+                        count -= 1;
+                    }
+                }
+            }
+            offset = None;
+        }
+    }
+
     /// All elements from left to right.
     pub fn iter(&self) -> Iter<'_> {
         self.iter_from(0)
@@ -642,6 +668,10 @@ mod tests {
         assert_eq!(q.len(), model.len());
         assert!(q.iter().map(|i| i.to_bytes().into_vec()).eq(model.iter().cloned()));
         assert!(q.iter_rev().map(|i| i.to_bytes().into_vec()).eq(model.iter().rev().cloned()));
+        let from = model.len() / 3;
+        let mut some = Vec::new();
+        q.for_each(from as i64, 7, |i| some.push(i.to_bytes().into_vec()));
+        assert_eq!(some, model[from..].iter().take(7).cloned().collect::<Vec<_>>());
         assert_eq!(q.bytes, q.nodes.iter().map(Node::heap_bytes).sum::<usize>());
         for n in &q.nodes {
             assert!(!n.is_empty());

@@ -224,7 +224,7 @@ impl List {
                     lp.iter_from(at).take(count).for_each(&mut f);
                 }
             }
-            Repr::Quick(quick) => quick.iter_from(index).take(count).for_each(&mut f),
+            Repr::Quick(quick) => quick.for_each(index, count, f),
         }
     }
 
