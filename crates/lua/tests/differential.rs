@@ -102,7 +102,7 @@ fn compare(test: &str, oracle: &mut dyn Oracle, redis: bool) {
         let theirs = oracle.run(&bodies);
         for ((case, body), theirs) in cases.iter().zip(&bodies).zip(&theirs) {
             done += 1;
-            if theirs == NO_ANSWER {
+            if theirs == NO_ANSWER || support::shows_address(theirs) {
                 continue;
             }
             // The slower modes see a part of the cases.

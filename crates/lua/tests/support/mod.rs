@@ -39,9 +39,10 @@ local function P(ok,...)
 end
 return P(pcall(T))"#;
 
-/// The script that runs a snippet.
+/// The script that runs a snippet. It stops the collector first: that forgets keys whose values are nil, which changes
+/// the order of a table later, at a moment that nobody can foretell.
 pub fn wrap(body: &str) -> String {
-    format!("local function T(...) {body}\nend{SHOW}")
+    format!("collectgarbage('stop') local function T(...) {body}\nend{SHOW}")
 }
 
 /// One snippet with the replies of the servers.
@@ -134,6 +135,14 @@ pub fn normalise(bytes: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// True when a reply shows an address that [`normalise`] does not know: in capitals, reversed, cut.
+pub fn shows_address(reply: &str) -> bool {
+    let text = reply.to_ascii_lowercase();
+    let hex = |s: &str| s.len() >= 6 && s.bytes().all(|b| b.is_ascii_hexdigit());
+    text.match_indices("0x").any(|(i, _)| text.get(i + 2..i + 8).is_some_and(hex))
+        || text.match_indices("x0").any(|(i, _)| i >= 6 && text.get(i - 6..i).is_some_and(hex))
 }
 
 /// A server's reply to EVAL in the form of the corpus: the string itself, `-TEXT` for an error, `LOADERR:TEXT` when the
