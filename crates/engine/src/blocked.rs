@@ -28,6 +28,8 @@ pub struct Request {
     pub deadline: i64,
     /// It also wakes when a key is deleted or gets another type (XREADGROUP).
     pub on_deletion: bool,
+    /// Arguments, with their positions, that stand for others when the command runs again (XREAD's `$`).
+    pub replace: Vec<(usize, Box<[u8]>)>,
 }
 
 #[derive(Debug)]
@@ -174,7 +176,12 @@ pub(crate) fn begin(
 ) {
     let Some(client) = sv.clients.get_mut(id) else { return };
     client.blocked = true;
-    let argv = argv.iter().map(|arg| Box::from(*arg)).collect();
+    let mut argv: Vec<Box<[u8]>> = argv.iter().map(|arg| Box::from(*arg)).collect();
+    for (at, arg) in &request.replace {
+        if let Some(slot) = argv.get_mut(*at) {
+            slot.clone_from(arg);
+        }
+    }
     ks.blocked.add(id, Waiter { request, db: client.db, command, argv });
 }
 

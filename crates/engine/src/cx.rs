@@ -93,7 +93,8 @@ impl<'a> Cx<'a> {
     /// start. `deadline` is in milliseconds since the Unix epoch, 0 for none. The handler writes no reply and returns.
     pub fn block(&mut self, keys: &[&[u8]], kind: Type, deadline: i64) {
         let keys = keys.iter().map(|key| Box::from(*key)).collect();
-        self.sv.block_request = Some(Request { keys, kind, deadline, on_deletion: false });
+        self.sv.block_request =
+            Some(Request { keys, kind, deadline, on_deletion: false, replace: Vec::new() });
     }
 
     /// Makes replicas and the append-only file see `argv` in place of the command as it was sent. May be called more

@@ -119,6 +119,10 @@ impl Event {
     pub const fn zset(name: &'static str) -> Self {
         Event { class: Class::ZSET, name }
     }
+    /// An event of class `t`.
+    pub const fn stream(name: &'static str) -> Self {
+        Event { class: Class::STREAM, name }
+    }
 }
 
 /// A key was deleted.

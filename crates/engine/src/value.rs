@@ -1,7 +1,7 @@
 //! The values of keys.
 
 use crate::error::{CmdError, WRONG_TYPE};
-use crate::types::{Hash, List, Set, ZSet};
+use crate::types::{Hash, List, Set, Stream, ZSet};
 use smallvec::SmallVec;
 use totality_ds::Bytes;
 
@@ -21,6 +21,8 @@ pub enum Value {
     Hash(Box<Hash>),
     /// A sorted set.
     ZSet(Box<ZSet>),
+    /// A stream.
+    Stream(Box<Stream>),
 }
 
 /// Types of values, as TYPE names them.
@@ -32,11 +34,12 @@ pub enum Type {
     Set,
     ZSet,
     Hash,
+    Stream,
 }
 
 impl Type {
     /// All types.
-    pub const ALL: [Type; 5] = [Type::String, Type::List, Type::Set, Type::ZSet, Type::Hash];
+    pub const ALL: [Type; 6] = [Type::String, Type::List, Type::Set, Type::ZSet, Type::Hash, Type::Stream];
 
     /// The name that TYPE answers and that SCAN's TYPE option takes.
     pub const fn name(self) -> &'static str {
@@ -46,6 +49,7 @@ impl Type {
             Type::Set => "set",
             Type::ZSet => "zset",
             Type::Hash => "hash",
+            Type::Stream => "stream",
         }
     }
 }
@@ -98,6 +102,7 @@ impl Value {
             Value::Set(_) => Type::Set,
             Value::Hash(_) => Type::Hash,
             Value::ZSet(_) => Type::ZSet,
+            Value::Stream(_) => Type::Stream,
         }
     }
 
@@ -143,6 +148,7 @@ impl Value {
             Value::Set(v) => size_of::<Set>() + v.mem(),
             Value::Hash(v) => size_of::<Hash>() + v.mem(),
             Value::ZSet(v) => size_of::<ZSet>() + v.mem(),
+            Value::Stream(v) => size_of::<Stream>() + v.mem(),
         }
     }
 
@@ -156,6 +162,7 @@ impl Value {
             Value::Set(v) => v.encoding(),
             Value::Hash(v) => v.encoding(),
             Value::ZSet(v) => v.encoding(),
+            Value::Stream(v) => v.encoding(),
         }
     }
 
@@ -173,7 +180,7 @@ pub trait Collection: Sized {
     fn of_mut(value: &mut Value) -> Option<&mut Self>;
     /// Makes it a value.
     fn into_value(self) -> Value;
-    /// True when nothing is left and the key must go.
+    /// True when nothing is left: the key must go, unless it is a stream.
     fn is_empty(&self) -> bool;
 }
 
@@ -191,7 +198,7 @@ macro_rules! collection {
         }
     )*};
 }
-collection!(List, Set, Hash, ZSet);
+collection!(List, Set, Hash, ZSet, Stream);
 
 #[cfg(test)]
 mod tests {

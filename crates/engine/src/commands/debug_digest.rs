@@ -6,6 +6,7 @@ use crate::error::Res;
 use crate::keyspace::{Entry, Keyspace, NO_EXPIRY};
 use crate::value::Value;
 use sha1::{Digest, Sha1};
+use totality_ds::StreamId;
 
 type Hash160 = [u8; 20];
 
@@ -44,6 +45,15 @@ fn value_digest(ks: &Keyspace, entry: &Entry) -> Hash160 {
                 let mut text = Vec::new();
                 totality_ds::num::push_f64(&mut text, score);
                 member.with_bytes(|member| xor(&mut digest, &[member, &text]));
+            }
+        }
+        Value::Stream(stream) => {
+            for entry in stream.log().entries().range(StreamId::MIN, StreamId::MAX) {
+                chain(&mut digest, &entry.id.to_be_bytes());
+                for (field, value) in entry.fields() {
+                    field.with_bytes(|bytes| chain(&mut digest, bytes));
+                    value.with_bytes(|bytes| chain(&mut digest, bytes));
+                }
             }
         }
         value => {

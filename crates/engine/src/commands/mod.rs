@@ -63,6 +63,9 @@ table! {
         sadd scard sdiff sdiffstore sinter sintercard sinterstore sismember smembers smismember smove spop srandmember
         srem sscan sunion sunionstore
     }
+    stream {
+        xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim
+    }
     transactions { discard exec multi unwatch watch }
 }
 
@@ -71,6 +74,8 @@ mod debug_digest;
 pub(crate) mod generic_util;
 mod pubsub_util;
 mod sort_util;
+mod stream_read;
+mod stream_util;
 pub(crate) mod string_util;
 
 /// A command or subcommand with its number.

@@ -227,6 +227,12 @@ impl<'k> WriteGuard<'k> {
         self.ks.changed(self.db, self.key, event, n);
     }
 
+    /// Counts `n` changes that Redis keeps from those who watch the key: the state of consumer groups.
+    #[inline]
+    pub fn changed_quietly(&mut self, n: u64) {
+        self.ks.dirty += n;
+    }
+
     /// Says that `n` fields of the hash were past their deadline when they were replaced or removed.
     #[inline]
     pub fn fields_expired(&mut self, n: usize) {

@@ -6,10 +6,12 @@ mod hash_ttl;
 mod list;
 mod rng;
 mod set;
+mod stream;
 mod zset;
 
 pub use hash::{Field, FieldTtl, Hash, HashCfg, Put, Replaced, Timing};
 pub use list::{End, List};
 pub use rng::Rng;
 pub use set::{Set, SetCfg};
+pub use stream::{Consumer, Group, Log, Pending, Slot, Stream};
 pub use zset::{Added, LexBound, LexRange, ScoreRange, ZAdd, ZSet, ZSetCfg};
