@@ -55,6 +55,14 @@ impl Keyspace {
                     Some(false) => true,
                 }
             });
+            self.watch.refresh(|db, key| {
+                let other = match db {
+                    db if db == a => b,
+                    db if db == b => a,
+                    _ => return None,
+                };
+                Some(is_expired(&tables[other], key, now) == Some(true))
+            });
         }
         self.dbs.swap(a, b);
         self.signal_database(a);

@@ -95,6 +95,16 @@ impl WatchTable {
         }
     }
 
+    /// Databases were swapped: `stale` says which watched keys of them are now there but past their deadline. `None`:
+    /// the database is not concerned.
+    pub fn refresh(&mut self, mut stale: impl FnMut(usize, &[u8]) -> Option<bool>) {
+        for (db, key, was_stale) in self.by_client.values_mut().flatten() {
+            if let Some(now_stale) = stale(*db, key) {
+                *was_stale = now_stale;
+            }
+        }
+    }
+
     /// True when a key that `client` watches changed, or passed its deadline since (`expired` says so).
     pub fn is_broken(&self, client: ClientId, expired: impl Fn(usize, &[u8]) -> bool) -> bool {
         self.broken.contains(&client)
