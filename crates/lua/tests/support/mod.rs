@@ -137,8 +137,12 @@ pub fn normalise(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// True when a reply shows an address that [`normalise`] does not know: in capitals, reversed, cut.
+/// True when a reply shows an address that [`normalise`] does not know: in capitals, reversed, cut; or a table as a key,
+/// whose place in the order is its address.
 pub fn shows_address(reply: &str) -> bool {
+    if reply.contains("}=") {
+        return true;
+    }
     let text = reply.to_ascii_lowercase();
     let hex = |s: &str| s.len() >= 6 && s.bytes().all(|b| b.is_ascii_hexdigit());
     text.match_indices("0x").any(|(i, _)| text.get(i + 2..i + 8).is_some_and(hex))
