@@ -8,6 +8,7 @@ pub mod bench;
 pub mod client;
 pub mod embedded;
 pub mod fuzz;
+pub mod generate;
 pub mod oracle;
 pub mod print;
 pub mod rng;

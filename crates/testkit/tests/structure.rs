@@ -212,3 +212,9 @@ fn the_repository_names_no_machine() {
     let hits: Vec<&str> = text.lines().filter(|l| !Path::new(l).starts_with("Cargo.lock")).collect();
     assert!(hits.is_empty(), "{}", hits.join("\n"));
 }
+
+#[test]
+fn the_generated_parts_of_documents_are_current() {
+    let text = read(&root().join("COMPAT.md"));
+    assert!(totality_testkit::generate::renew(&text).unwrap() == text, "run cargo xtask gen");
+}
