@@ -71,9 +71,9 @@ impl Busy<'_> {
     /// A client connects.
     pub fn connect(&mut self, conn: ConnInfo) -> ClientId {
         self.sv.stats.connections += 1;
-        let open = self.sv.config.requirepass.is_empty();
+        let (user, open) = (self.sv.acl.default_user().clone(), self.sv.acl.is_open());
         let now = (self.sv.stamp / 1000) as i64;
-        self.sv.clients.add(conn, open, now)
+        self.sv.clients.add(conn, user, open, now)
     }
 
     /// What waits to leave, oldest first.

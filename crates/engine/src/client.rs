@@ -1,7 +1,9 @@
 //! State of the connected clients.
 
+use crate::acl::User;
 use crate::commands::Command;
 use crate::reply::Proto;
+use std::sync::Arc;
 
 /// A client. The number is Redis's client id: it grows and is never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -101,7 +103,9 @@ pub struct Client {
     /// It may run commands.
     pub authenticated: bool,
     /// ACL user.
-    pub user: String,
+    pub user: Arc<User>,
+    /// Its commands are checked: the user may not do everything.
+    pub restricted: bool,
     /// The open transaction.
     pub multi: Option<Box<Multi>>,
     /// CLIENT REPLY.
@@ -137,7 +141,7 @@ pub struct Client {
 }
 
 impl Client {
-    fn new(id: ClientId, conn: ConnInfo, authenticated: bool, now_ms: i64) -> Self {
+    fn new(id: ClientId, conn: ConnInfo, user: Arc<User>, authenticated: bool, now_ms: i64) -> Self {
         Client {
             id,
             conn,
@@ -146,7 +150,8 @@ impl Client {
             db: 0,
             proto: Proto::Resp2,
             authenticated,
-            user: "default".to_owned(),
+            restricted: user.is_restricted(),
+            user,
             multi: None,
             reply_mode: ReplyMode::On,
             close: false,
@@ -166,6 +171,12 @@ impl Client {
         }
     }
 
+    /// Gives the client a user, or the user new rights.
+    pub fn set_user(&mut self, user: Arc<User>) {
+        self.restricted = user.is_restricted();
+        self.user = user;
+    }
+
     /// Number of subscriptions of all kinds.
     pub fn subscribed(&self) -> usize {
         self.subscriptions.iter().sum()
@@ -183,14 +194,14 @@ pub struct Clients {
 
 impl Clients {
     /// Adds a client.
-    pub fn add(&mut self, conn: ConnInfo, authenticated: bool, now_ms: i64) -> ClientId {
+    pub fn add(&mut self, conn: ConnInfo, user: Arc<User>, authenticated: bool, now_ms: i64) -> ClientId {
         self.next += 1;
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             (self.slots.len() - 1) as u32
         });
         let id = ClientId { slot, id: self.next };
-        self.slots[slot as usize] = Some(Client::new(id, conn, authenticated, now_ms));
+        self.slots[slot as usize] = Some(Client::new(id, conn, user, authenticated, now_ms));
         self.count += 1;
         id
     }

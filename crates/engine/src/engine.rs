@@ -91,6 +91,22 @@ pub trait Ticker {
     fn rewrite(&mut self, _config: &Config) -> Result<(), String> {
         Err("The server is running without a config file".to_owned())
     }
+
+    /// ACL LOAD: the owner reads the file that `aclfile` names.
+    ///
+    /// # Errors
+    /// Why he cannot.
+    fn read_acl_file(&mut self, _path: &str) -> Result<Vec<u8>, String> {
+        Err("Operation not permitted".to_owned())
+    }
+
+    /// ACL SAVE: the owner replaces the file that `aclfile` names.
+    ///
+    /// # Errors
+    /// Why he cannot.
+    fn write_acl_file(&mut self, _path: &str, _text: &[u8]) -> Result<(), String> {
+        Err("Operation not permitted".to_owned())
+    }
 }
 
 /// A ticker for callers that have nothing to do meanwhile.
@@ -120,9 +136,9 @@ impl Engine {
     pub fn connect(&mut self, conn: ConnInfo) -> ClientId {
         self.wake();
         self.sv.stats.connections += 1;
-        let open = self.sv.config.requirepass.is_empty();
+        let (user, open) = (self.sv.acl.default_user().clone(), self.sv.acl.is_open());
         let now = (self.sv.stamp / 1000) as i64;
-        self.sv.clients.add(conn, open, now)
+        self.sv.clients.add(conn, user, open, now)
     }
 
     /// A client is gone.

@@ -1,6 +1,7 @@
 //! The execute gate: every command passes here, whoever gives it. Look-up, arity, rights, state, statistics, slow log
 //! and propagation happen here and nowhere else.
 
+use crate::acl::{self, Denial, Place, Reason};
 use crate::blocked;
 use crate::client::{ClientId, Multi, Queued, ReplyMode};
 use crate::commands::{self, Command};
@@ -91,9 +92,13 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     let command = commands::resolve(argv)?;
     let flags = command.spec.flags;
     let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
-    if !client.authenticated && !flags.contains(Flags::NO_AUTH) {
+    if !client.authenticated && !flags.contains(Flags::NO_AUTH) && !sv.acl.is_open() {
         return Err(NO_AUTH);
     }
+    if client.restricted {
+        permit(ks, sv, id, command, argv)?;
+    }
+    let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
     if let Some(run) = &sv.running
         && !flags.contains(Flags::ALLOW_BUSY)
     {
@@ -124,6 +129,51 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         return Err(OOM);
     }
     Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) })
+}
+
+/// Refuses what the client's user may not do, and notes it.
+#[cold]
+fn permit(ks: &Keyspace, sv: &mut ServerState, id: ClientId, command: &'static Command, argv: &[&[u8]]) -> Res {
+    let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
+    let (db, place) = match &client.multi {
+        Some(multi) => (selected(multi, ks.cur), Place::Multi),
+        None => (ks.cur, Place::TopLevel),
+    };
+    let user = client.user.clone();
+    let dbs = sv.config.databases as usize;
+    let Err(denial) = acl::check(&user, command, argv, db, dbs) else { return Ok(()) };
+    acl::deny(ks, sv, id, command, argv, denial, place);
+    let text = acl::denial_text(&user, command, argv, denial, false);
+    Err(CmdError::owned([b"NOPERM ", text.as_slice()].concat()))
+}
+
+/// The database that is selected when the next command of a transaction will run.
+fn selected(multi: &Multi, now: usize) -> usize {
+    let last = multi.queue.iter().rev().find(|q| q.command.full_name == "select");
+    let db = last.and_then(|q| crate::util::parse_i64(q.argv.get(1)?));
+    db.and_then(|db| usize::try_from(db).ok()).unwrap_or(now)
+}
+
+/// Judges a command of a transaction when it runs: rights may have changed since it was queued.
+pub(crate) fn permit_queued(ks: &Keyspace, sv: &mut ServerState, id: ClientId, queued: &Queued) -> Res {
+    let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
+    if !client.restricted {
+        return Ok(());
+    }
+    let user = client.user.clone();
+    let argv: Vec<&[u8]> = queued.argv.iter().map(|arg| &**arg).collect();
+    let dbs = sv.config.databases as usize;
+    let Err(denial) = acl::check(&user, queued.command, &argv, ks.cur, dbs) else { return Ok(()) };
+    acl::deny(ks, sv, id, queued.command, &argv, denial, Place::Multi);
+    let why = match denial {
+        Denial { reason: Reason::Command, .. } => "no permission to execute the command or subcommand",
+        Denial { reason: Reason::Key, .. } => "no permission to touch the specified keys",
+        Denial { reason: Reason::Channel, .. } => "no permission to access one of the channels used as arguments",
+        Denial { reason: Reason::Database, .. } => "no permission",
+    };
+    Err(CmdError::owned(format!(
+        "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: {why}"
+    )))
 }
 
 /// True for commands that CLIENT PAUSE WRITE holds back.
@@ -240,8 +290,9 @@ fn log_slow(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], command: &Comman
     let max = sv.config.slowlog_max_len as usize;
     let time = (sv.stamp / 1_000_000) as i64;
     if command.spec.flags.contains(Flags::SENSITIVE) {
+        let shown = if command.full_name.contains('|') { 2 } else { 1 };
         let redacted: Vec<&[u8]> =
-            argv.iter().enumerate().map(|(i, arg)| if i < 2 { *arg } else { &b"(redacted)"[..] }).collect();
+            argv.iter().enumerate().map(|(i, arg)| if i < shown { *arg } else { &b"(redacted)"[..] }).collect();
         sv.stats.slow(time, usec, &redacted, addr, name, max);
     } else {
         sv.stats.slow(time, usec, argv, addr, name, max);

@@ -6,6 +6,7 @@
 //! (the only way to a value that changes) and [`propagate::Effects`] (everything that leaves a unit of execution).
 #![forbid(unsafe_code)]
 
+pub mod acl;
 pub mod blocked;
 pub mod busy;
 pub mod client;

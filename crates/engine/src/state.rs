@@ -1,5 +1,6 @@
 //! Everything that the engine holds beside the data set.
 
+use crate::acl::Acl;
 use crate::busy::Running;
 use crate::client::{Client, ClientId, Clients};
 use crate::clock::Clock;
@@ -16,6 +17,8 @@ pub struct ServerState {
     pub clock: Box<dyn Clock>,
     /// Microseconds since the Unix epoch at the end of the last command, or when the owner woke the engine.
     pub stamp: u64,
+    /// Users and their rights.
+    pub acl: Acl,
     /// Clients.
     pub clients: Clients,
     /// Configuration.
@@ -94,7 +97,8 @@ impl ServerState {
         for byte in sha1_of(&seed, now) {
             run_id.push_str(&format!("{byte:02x}"));
         }
-        ServerState {
+        let mut sv = ServerState {
+            acl: Acl::new(seed),
             clock,
             stamp: now,
             clients: Clients::default(),
@@ -114,7 +118,12 @@ impl ServerState {
             started_us: now,
             run_id,
             process: ProcessInfo::default(),
+        };
+        if !sv.config.requirepass.is_empty() {
+            let password = sv.config.requirepass.clone();
+            crate::acl::set_default_password(&mut sv, &password);
         }
+        sv
     }
 
     /// The client, if it is still connected.

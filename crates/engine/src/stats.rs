@@ -86,8 +86,6 @@ pub struct Stats {
     pub slow_next: u64,
     /// Commands per second, lately.
     pub ops_per_second: u64,
-    /// ACL denials.
-    pub acl_denied: u64,
 }
 
 /// Most error codes that are told apart, as in Redis.
@@ -123,7 +121,6 @@ impl Stats {
         self.rejected_connections = 0;
         self.unexpected_errors = 0;
         self.evicted_scripts = 0;
-        self.acl_denied = 0;
     }
 }
 

@@ -48,6 +48,7 @@ table! {
     scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
         command config dbsize debug flushall flushdb info lastsave memory monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
+        acl command config dbsize debug flushall flushdb info lastsave memory monitor replconf role shutdown slowlog swapdb sync
         time
     }
     sorted_set {
@@ -195,6 +196,25 @@ pub fn resolve_any_arity(argv: &[&[u8]]) -> Res<&'static Command> {
         .iter()
         .find(|sub| sub.spec.name.as_bytes().eq_ignore_ascii_case(argv[1]))
         .ok_or_else(|| unknown_subcommand(command, argv[1]))
+}
+
+/// `get`, or `config|get` for a subcommand; whatever its case.
+pub(crate) fn by_full_name(name: &[u8]) -> Option<&'static Command> {
+    let mut parts = name.splitn(2, |b| *b == b'|');
+    let command = lookup(parts.next()?)?;
+    match parts.next() {
+        None => Some(command),
+        Some(sub) => command.subcommands().iter().find(|s| s.spec.name.as_bytes().eq_ignore_ascii_case(sub)),
+    }
+}
+
+/// A subcommand got arguments that it does not take.
+pub(crate) fn syntax_of_subcommand(argv: &[&[u8]]) -> CmdError {
+    let word = argv.get(1).map_or(&b""[..], |word| &word[..word.len().min(128)]);
+    let container = argv.first().copied().unwrap_or_default().to_ascii_uppercase();
+    let text: [&[u8]; 5] =
+        [b"ERR unknown subcommand or wrong number of arguments for '", word, b"'. Try ", &container, b" HELP."];
+    CmdError::owned(text.concat())
 }
 
 /// The subcommand of this name, or the container itself for words that Redis does not list as subcommands.

@@ -69,6 +69,19 @@ pub(crate) fn sort(cx: &mut Cx<'_>, read_only: bool) -> Res {
     Ok(())
 }
 
+const BY_DENIED: CmdError =
+    CmdError::new("ERR BY option of SORT denied due to insufficient ACL permissions.");
+const GET_DENIED: CmdError =
+    CmdError::new("ERR GET option of SORT denied due to insufficient ACL permissions.");
+
+/// Patterns lead to keys that the table cannot tell: who uses them must be allowed to read all.
+fn reads_any_key(cx: &Cx<'_>) -> bool {
+    let dbs = cx.sv.config.databases as usize;
+    cx.sv.client(cx.client).is_none_or(|client| {
+        !client.restricted || crate::acl::unrestricted_keys(&client.user, cx.command, cx.args, cx.ks.cur, dbs)
+    })
+}
+
 fn parse<'a>(cx: &Cx<'a>, read_only: bool) -> Res<Options<'a>> {
     let mut o = Options::default();
     let mut i = 2;
@@ -88,10 +101,16 @@ fn parse<'a>(cx: &Cx<'a>, read_only: bool) -> Res<Options<'a>> {
             i += 1;
         } else if cx.is(i, "BY") && left >= 1 {
             o.by = Some(cx.args[i + 1]);
+            if cx.args[i + 1].contains(&b'*') && !reads_any_key(cx) {
+                return Err(BY_DENIED);
+            }
             // One constant pattern is enough, whatever patterns stand beside it.
             o.keep_order |= !cx.args[i + 1].contains(&b'*');
             i += 1;
         } else if cx.is(i, "GET") && left >= 1 {
+            if !reads_any_key(cx) {
+                return Err(GET_DENIED);
+            }
             o.gets.push(cx.args[i + 1]);
             i += 1;
         } else {

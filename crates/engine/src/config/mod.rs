@@ -135,6 +135,8 @@ pub struct Config {
     pub appenddirname: String,
     pub cluster_enabled: bool,
     pub acllog_max_len: u64,
+    pub acl_pubsub_default: usize,
+    pub aclfile: String,
     pub tracking_table_max_keys: u64,
     pub set_proc_title: bool,
     pub proc_title_template: String,
@@ -224,6 +226,8 @@ impl Default for Config {
             appenddirname: "appendonlydir".to_owned(),
             cluster_enabled: false,
             acllog_max_len: 128,
+            acl_pubsub_default: 1,
+            aclfile: String::new(),
             tracking_table_max_keys: 1_000_000,
             set_proc_title: true,
             proc_title_template: "{title} {listen-addr} {server-mode}".to_owned(),
@@ -280,6 +284,11 @@ impl Config {
     /// The value of a parameter as CONFIG GET shows it.
     pub fn get(&self, name: &str) -> Option<String> {
         Config::param(name.as_bytes()).map(|p| p.get(self))
+    }
+
+    /// True when users may hear all channels unless they are told otherwise (`acl-pubsub-default`).
+    pub fn acl_all_channels(&self) -> bool {
+        self.acl_pubsub_default == 0
     }
 
     /// What `script-undeclared-keys` says.

@@ -150,6 +150,8 @@ pub static PARAMS: &[Param] = &[
     free("hll-sparse-max-bytes", Kind::Memory(field!(hll_sparse_max_bytes), 0, MAX)),
     free("activerehashing", Kind::Bool(field!(activerehashing))),
     fixed("cluster-enabled", Kind::Bool(field!(cluster_enabled))),
+    fixed("aclfile", Kind::Text(field!(aclfile))),
+    free("acl-pubsub-default", Kind::Enum(field!(acl_pubsub_default), &["allchannels", "resetchannels"])),
     free("acllog-max-len", Kind::Uint(field!(acllog_max_len), 0, MAX)),
     free("tracking-table-max-keys", Kind::Uint(field!(tracking_table_max_keys), 0, MAX)),
 ];

@@ -92,7 +92,7 @@ pub(super) fn call(host: &mut ScriptHost<'_>, id: HostFn, args: Args<'_>, reply:
         LOG => log(host, args, reply),
         SETRESP => setresp(host, args, reply),
         SET_REPL => set_repl(host, args, reply),
-        ACL_CHECK_CMD => acl_check_cmd(args, reply),
+        ACL_CHECK_CMD => acl_check_cmd(host, args, reply),
         REGISTER_FUNCTION => register_function(host, args, reply),
         REPLICATE_COMMANDS => {
             reply.bool(true);
@@ -240,19 +240,20 @@ fn set_repl(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> 
     Flow::Return
 }
 
-/// There is one user, who may do everything; what remains to be checked is that the command exists.
-fn acl_check_cmd(args: Args<'_>, reply: &mut LuaReply) -> Flow {
+/// May the caller's user run this command?
+fn acl_check_cmd(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> Flow {
     let mut scratch = Scratch::new();
-    match arguments(args, &mut scratch) {
-        Err(text) => fail(reply, text, true),
-        Ok(argv) if crate::commands::resolve_any_arity(&argv).is_err() => {
-            fail(reply, "ERR Invalid command passed to server.acl_check_cmd()", true)
-        }
-        Ok(_) => {
-            reply.bool(true);
-            Flow::Return
-        }
-    }
+    let argv = match arguments(args, &mut scratch) {
+        Ok(argv) => argv,
+        Err(text) => return fail(reply, text, true),
+    };
+    let Ok(command) = crate::commands::resolve_any_arity(&argv) else {
+        return fail(reply, "ERR Invalid command passed to server.acl_check_cmd()", true);
+    };
+    let (db, dbs) = (host.ks.cur, host.sv.config.databases as usize);
+    let user = host.sv.clients.get(host.client).map(|client| &client.user);
+    reply.bool(user.is_some_and(|user| crate::acl::check(user, command, &argv, db, dbs).is_ok()));
+    Flow::Return
 }
 
 /// `redis.register_function(name, callback)` or `redis.register_function{function_name=…, callback=…, …}`.

@@ -1,6 +1,7 @@
 //! The script's outside: `redis.call` and the rest of the `redis` table.
 
 use super::api;
+use crate::acl;
 use super::header::ScriptFlags;
 use crate::busy::{self, Busy};
 use crate::client::ClientId;
@@ -39,6 +40,8 @@ pub struct Run<'a> {
     pub wrote: bool,
     /// Protocol that replies of `redis.call` are shaped by.
     pub proto: Proto,
+    /// The caller's user may not do everything.
+    pub restricted: bool,
     /// Functions that the library registered.
     pub registered: Vec<Registered>,
 }
@@ -149,6 +152,9 @@ impl ScriptHost<'_> {
         if flags.contains(Flags::NOSCRIPT) && self.sv.deny_in_scripts {
             return refused(Some(command), "ERR This Redis command is not allowed from script");
         }
+        if self.run.restricted {
+            self.permit(command, argv)?;
+        }
         let writes = flags.contains(Flags::WRITE);
         if self.run.read_only && (writes || flags.contains(Flags::MAY_REPLICATE)) {
             return refused(Some(command), "ERR Write commands are not allowed from read-only scripts.");
@@ -167,6 +173,20 @@ impl ScriptHost<'_> {
             }
         }
         Ok(command)
+    }
+
+    /// What the caller's user may not do, the script may not do either.
+    #[cold]
+    fn permit(&mut self, command: &'static Command, argv: &[&[u8]]) -> Result<(), Refused> {
+        let Some(user) = self.sv.clients.get(self.client).map(|client| client.user.clone()) else {
+            return Err(Refused { command: Some(command), text: "ERR client is gone".to_owned() });
+        };
+        let dbs = self.sv.config.databases as usize;
+        let Err(denial) = acl::check(&user, command, argv, self.ks.cur, dbs) else { return Ok(()) };
+        acl::deny(self.ks, self.sv, self.client, command, argv, denial, acl::Place::Script);
+        let text = acl::denial_text(&user, command, argv, denial, false);
+        let text = format!("ERR ACL failure in script: {}", String::from_utf8_lossy(&text));
+        Err(Refused { command: Some(command), text })
     }
 
     /// What `script-undeclared-keys` says of a key that the caller did not declare.

@@ -139,6 +139,7 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
         deadline_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US,
         wrote: false,
         proto: Proto::Resp2,
+        restricted: false,
         registered: Vec::new(),
     };
     let runs = cx.sv.scripts.run_counter();

@@ -59,6 +59,7 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
         deadline_us: u64::MAX,
         wrote: false,
         proto: Proto::Resp2,
+        restricted: cx.sv.client(cx.client).is_some_and(|client| client.restricted),
         registered: Vec::new(),
     };
     let runs = cx.sv.scripts.runs.clone();

@@ -1,4 +1,4 @@
-//! AUTH: authenticates the connection with the password of `requirepass`.
+//! AUTH: authenticates the connection as a user; with a password alone, as the default user.
 //!
 //! ```transcript
 //! > AUTH x
@@ -7,6 +7,7 @@
 //! (error) WRONGPASS invalid username-password pair or user is disabled.
 //! ```
 
+use crate::acl;
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::spec::{Flags, Group, Spec};
@@ -33,12 +34,12 @@ const WRONG_PASS: CmdError = CmdError::new("WRONGPASS invalid username-password 
 fn run(cx: &mut Cx<'_>) -> Res {
     let (user, password) = match cx.args {
         [_, password] => {
-            if cx.sv.config.requirepass.is_empty() {
+            if cx.sv.acl.default_user().nopass {
                 return Err(CmdError::new(
                     "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?",
                 ));
             }
-            (&b"default"[..], *password)
+            (acl::DEFAULT, *password)
         }
         [_, user, password] => (*user, *password),
         _ => return Err(SYNTAX),
@@ -48,25 +49,14 @@ fn run(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
-/// Checks user and password and marks the connection.
-pub(super) fn authenticate(cx: &mut Cx<'_>, user: &[u8], password: &[u8]) -> Res {
-    let expected = cx.sv.config.requirepass.as_bytes();
-    // Without a password the default user takes any.
-    let right = expected.is_empty() || same_secret(expected, password);
-    if user != b"default" || !right {
+/// Checks user and password and gives the connection that user.
+pub(super) fn authenticate(cx: &mut Cx<'_>, name: &[u8], password: &[u8]) -> Res {
+    let Some(user) = cx.sv.acl.login(name, password).cloned() else {
+        acl::refuse_login(cx.ks, cx.sv, cx.client, cx.args[0], name);
         return Err(WRONG_PASS);
-    }
+    };
     let client = cx.me()?;
     client.authenticated = true;
-    client.user = "default".to_owned();
+    client.set_user(user);
     Ok(())
-}
-
-/// Compares in a time that depends on the lengths only.
-fn same_secret(a: &[u8], b: &[u8]) -> bool {
-    let mut differ = a.len() ^ b.len();
-    for i in 0..a.len().max(b.len()) {
-        differ |= usize::from(a.get(i).unwrap_or(&0) ^ b.get(i).unwrap_or(&0));
-    }
-    differ == 0
 }

@@ -30,7 +30,7 @@ pub const SPEC: Spec = Spec::new(
 .doc("6.2.0", "O(1)", "Resets the connection.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    let open = cx.sv.config.requirepass.is_empty();
+    let (user, open) = (cx.sv.acl.default_user().clone(), cx.sv.acl.is_open());
     cx.ks.watch.unwatch(cx.client);
     crate::pubsub::forget(cx.sv, cx.client);
     let id = cx.client;
@@ -45,7 +45,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     client.no_evict = false;
     client.no_touch = false;
     client.authenticated = open;
-    client.user = "default".to_owned();
+    client.set_user(user);
     cx.ks.cur = 0;
     cx.reply.set_proto(Proto::Resp2);
     cx.reply.simple("RESET");

@@ -62,22 +62,12 @@ fn info(cx: &mut Cx<'_>) -> Res {
     }
     cx.reply.array(cx.argc() - 2);
     for name in &cx.args[2..] {
-        match by_full_name(name) {
+        match commands::by_full_name(name) {
             Some(command) => describe(&mut cx.reply, command),
             None => cx.reply.null_array(),
         }
     }
     Ok(())
-}
-
-/// `get`, `config|get`.
-fn by_full_name(name: &[u8]) -> Option<&'static Command> {
-    let mut parts = name.splitn(2, |b| *b == b'|');
-    let command = commands::lookup(parts.next()?)?;
-    match parts.next() {
-        None => Some(command),
-        Some(sub) => command.subcommands().iter().find(|s| s.spec.name.as_bytes().eq_ignore_ascii_case(sub)),
-    }
 }
 
 const FLAG_NAMES: [(Flags, &str); 18] = [
@@ -146,7 +136,8 @@ fn legacy_range(spec: &Spec) -> (i64, i64, i64) {
     }
 }
 
-const CAT_NAMES: [(Cat, &str); 21] = [
+/// The ACL categories with their names, in the order in which they are shown.
+pub(crate) const CAT_NAMES: [(Cat, &str); 21] = [
     (Cat::KEYSPACE, "keyspace"),
     (Cat::READ, "read"),
     (Cat::WRITE, "write"),
@@ -301,7 +292,7 @@ fn docs(cx: &mut Cx<'_>) -> Res {
             count += 1;
         }
     } else {
-        for command in cx.args[2..].iter().filter_map(|name| by_full_name(name)) {
+        for command in cx.args[2..].iter().filter_map(|name| commands::by_full_name(name)) {
             document(&mut cx.reply, command);
             count += 1;
         }

@@ -94,6 +94,10 @@ fn set(cx: &mut Cx<'_>) -> Res {
     }
     cx.sv.config = next;
     apply(cx);
+    if changed.iter().any(|param| param.name == "requirepass") {
+        let password = cx.sv.config.requirepass.clone();
+        crate::acl::set_default_password(cx.sv, &password);
+    }
     for param in changed {
         cx.sv.outgoing.push_back(Outgoing::ConfigChanged { name: param.name });
     }
@@ -118,6 +122,7 @@ fn apply(cx: &mut Cx<'_>) {
 
 fn reset_stat(cx: &mut Cx<'_>) -> Res {
     cx.sv.stats.reset();
+    cx.sv.acl.denied = [0; 5];
     cx.ks.stats = Default::default();
     cx.reply.ok();
     Ok(())

@@ -235,8 +235,12 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "migrate_cached_sockets" = 0,
         "unexpected_error_replies" = s.unexpected_errors,
         "total_error_replies" = s.error_replies,
-        "acl_access_denied_auth" = 0,
-        "acl_access_denied_cmd" = s.acl_denied,
+        "acl_access_denied_auth" = sv.acl.denied[0],
+        "acl_access_denied_cmd" = sv.acl.denied[1],
+        "acl_access_denied_key" = sv.acl.denied[2],
+        "acl_access_denied_channel" = sv.acl.denied[3],
+        "acl_access_denied_tls_cert" = 0,
+        "acl_access_denied_db" = sv.acl.denied[4],
         "undeclared_keys" = s.undeclared_keys,
     );
 }

@@ -50,6 +50,11 @@ fn run(cx: &mut Cx<'_>) -> Res {
     for queued in &multi.queue {
         let argv: SmallVec<[&[u8]; 8]> = queued.argv.iter().map(|arg| &**arg).collect();
         cx.ks.cur = cx.sv.client(cx.client).map_or(0, |client| client.db);
+        if let Err(error) = execute::permit_queued(cx.ks, cx.sv, cx.client, queued) {
+            cx.sv.stats.count_error(error.code());
+            cx.reply.reborrow().error(error.text());
+            continue;
+        }
         let call = Call { id: cx.client, argv: &argv, command: queued.command, origin: Origin::Exec };
         execute::call(cx.ks, cx.sv, call, cx.reply.reborrow(), cx.ticker);
     }

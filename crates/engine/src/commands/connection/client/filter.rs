@@ -87,7 +87,7 @@ impl Filter {
             } else if cx.is(i, "NAME") {
                 filter.name = Some(value.to_vec());
             } else if cx.is(i, "USER") {
-                if value != b"default" {
+                if cx.sv.acl.user(value).is_none() {
                     return Err(CmdError::owned([b"ERR No such user '", value, b"'"].concat()));
                 }
                 filter.user = Some(value.to_vec());
@@ -118,7 +118,7 @@ impl Filter {
             && text(&self.addr, client.conn.addr.as_bytes())
             && text(&self.laddr, client.conn.laddr.as_bytes())
             && text(&self.name, &client.name)
-            && text(&self.user, client.user.as_bytes())
+            && text(&self.user, &client.user.name)
             && self.max_age.is_none_or(|age| (now_ms - client.since_ms) / 1000 >= age)
             && !(self.skip_me == Some(true) && client.id == me)
     }

@@ -20,14 +20,7 @@ pub(super) fn kill(cx: &mut Cx<'_>) -> Res {
     let victims: Vec<ClientId> =
         cx.sv.clients.iter().filter(|c| filter.matches(c, me, now)).map(|c| c.id).collect();
     for victim in &victims {
-        if *victim == me {
-            cx.me()?.close = true;
-        } else {
-            if let Some(client) = cx.sv.clients.get_mut(*victim) {
-                client.close = true;
-            }
-            cx.sv.outgoing.push_back(Outgoing::Kill { client: *victim, after_reply: false });
-        }
+        crate::acl::kill_client(cx.sv, *victim, Some(me));
     }
     if !old_form {
         cx.reply.len(victims.len());

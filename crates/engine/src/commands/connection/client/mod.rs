@@ -11,6 +11,8 @@
 //! OK
 //! ```
 
+pub(crate) use show::line as describe;
+
 mod filter;
 mod manage;
 mod show;

@@ -30,7 +30,7 @@ pub(super) fn info(cx: &mut Cx<'_>) -> Res {
 }
 
 /// One line with the fields that Redis shows, in its order.
-fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
+pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
     let io = &client.io;
     let multi = client.multi.as_ref();
     let total = io.qbuf + io.qbuf_free + io.omem + io.obl + multi.map_or(0, |m| m.bytes) + size_of::<Client>();
@@ -68,7 +68,7 @@ fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
             io.obl,
             io.oll,
             io.omem,
-            client.user,
+            String::from_utf8_lossy(&client.user.name),
             if client.proto == Proto::Resp3 { 3 } else { 2 },
             String::from_utf8_lossy(&client.lib.0),
             String::from_utf8_lossy(&client.lib.1),
