@@ -1,9 +1,9 @@
 //! The execute gate: every command passes here, whoever gives it. Look-up, arity, rights, state, statistics, slow log
 //! and propagation happen here and nowhere else.
 
-use crate::acl::{self, Denial, Place, Reason};
+use crate::acl::{self, Denial, Place, Reason, User};
 use crate::blocked;
-use crate::client::{ClientId, Multi, Queued, ReplyMode};
+use crate::client::{Client, ClientId, Multi, Queued, ReplyMode};
 use crate::commands::{self, Command};
 use crate::cx::{Cx, Origin};
 use crate::engine::{After, Outgoing, Ticker};
@@ -13,6 +13,7 @@ use crate::propagate;
 use crate::reply::{Proto, Reply};
 use crate::spec::Flags;
 use crate::state::ServerState;
+use std::sync::Arc;
 
 /// Runs one command of a client as a unit of execution of its own.
 pub fn client_command(
@@ -71,7 +72,12 @@ pub fn client_command(
         }
         Err(error) => {
             reject(sv, id, argv, &error);
-            reply.error(error.text());
+            if argv[0].eq_ignore_ascii_case(b"exec") {
+                let error = abort_transaction(ks, sv, id, &error);
+                reply.error(error.text());
+            } else {
+                reply.error(error.text());
+            }
         }
     }
     match sv.clients.get(id) {
@@ -95,10 +101,11 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     if !client.authenticated && !flags.contains(Flags::NO_AUTH) && !sv.acl.is_open() {
         return Err(NO_AUTH);
     }
-    if client.restricted {
-        permit(ks, sv, id, command, argv)?;
+    if client.restricted
+        && let Err(denied) = permit(ks, sv, client, command, argv)
+    {
+        return Err(denied.note(ks, sv, id, command, argv));
     }
-    let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
     if let Some(run) = &sv.running
         && !flags.contains(Flags::ALLOW_BUSY)
     {
@@ -131,20 +138,49 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) })
 }
 
-/// Refuses what the client's user may not do, and notes it.
+/// A command that the client's user may not run.
+struct Denied {
+    denial: Denial,
+    place: Place,
+    user: Arc<User>,
+}
+
+impl Denied {
+    /// Notes it in the log and makes the error.
+    #[cold]
+    fn note(
+        self,
+        ks: &Keyspace,
+        sv: &mut ServerState,
+        id: ClientId,
+        command: &'static Command,
+        argv: &[&[u8]],
+    ) -> CmdError {
+        acl::deny(ks, sv, id, command, argv, self.denial, self.place);
+        let text = acl::denial_text(&self.user, command, argv, self.denial, false);
+        CmdError::owned([b"NOPERM ", text.as_slice()].concat())
+    }
+}
+
+/// Refuses what the client's user may not do.
 #[cold]
-fn permit(ks: &Keyspace, sv: &mut ServerState, id: ClientId, command: &'static Command, argv: &[&[u8]]) -> Res {
-    let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
+fn permit(
+    ks: &Keyspace,
+    sv: &ServerState,
+    client: &Client,
+    command: &'static Command,
+    argv: &[&[u8]],
+) -> Result<(), Denied> {
     let (db, place) = match &client.multi {
         Some(multi) => (selected(multi, ks.cur), Place::Multi),
         None => (ks.cur, Place::TopLevel),
     };
-    let user = client.user.clone();
     let dbs = sv.config.databases as usize;
-    let Err(denial) = acl::check(&user, command, argv, db, dbs) else { return Ok(()) };
-    acl::deny(ks, sv, id, command, argv, denial, place);
-    let text = acl::denial_text(&user, command, argv, denial, false);
-    Err(CmdError::owned([b"NOPERM ", text.as_slice()].concat()))
+    acl::check(&client.user, command, argv, db, dbs).map_err(|denial| Denied {
+        denial,
+        place,
+        user: client.user.clone(),
+    })
 }
 
 /// The database that is selected when the next command of a transaction will run.
@@ -168,7 +204,9 @@ pub(crate) fn permit_queued(ks: &Keyspace, sv: &mut ServerState, id: ClientId, q
     let why = match denial {
         Denial { reason: Reason::Command, .. } => "no permission to execute the command or subcommand",
         Denial { reason: Reason::Key, .. } => "no permission to touch the specified keys",
-        Denial { reason: Reason::Channel, .. } => "no permission to access one of the channels used as arguments",
+        Denial { reason: Reason::Channel, .. } => {
+            "no permission to access one of the channels used as arguments"
+        }
         Denial { reason: Reason::Database, .. } => "no permission",
     };
     Err(CmdError::owned(format!(
@@ -177,7 +215,7 @@ pub(crate) fn permit_queued(ks: &Keyspace, sv: &mut ServerState, id: ClientId, q
 }
 
 /// True for commands that CLIENT PAUSE WRITE holds back.
-fn may_write(client: &crate::client::Client, command: &Command) -> bool {
+fn may_write(client: &Client, command: &Command) -> bool {
     let writes = Flags::WRITE.union(Flags::MAY_REPLICATE);
     let exec = command.spec.name == "exec" && command.spec.group == crate::spec::Group::Transactions;
     let queued = client.multi.as_ref().filter(|_| exec);
@@ -188,6 +226,16 @@ fn may_write(client: &crate::client::Client, command: &Command) -> bool {
 /// True when the data set is over `maxmemory` and stays so.
 pub fn over_memory(ks: &Keyspace, sv: &ServerState) -> bool {
     sv.config.maxmemory > 0 && (ks.used_memory() + sv.memory()) as u64 > sv.config.maxmemory
+}
+
+/// EXEC itself was refused: its transaction is over.
+#[cold]
+fn abort_transaction(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: &CmdError) -> CmdError {
+    if let Some(client) = sv.clients.get_mut(id) {
+        client.multi = None;
+    }
+    ks.watch.unwatch(id);
+    CmdError::owned([b"EXECABORT Transaction discarded because of: ", error.text()].concat())
 }
 
 /// Counts a command that did not run and spoils the open transaction.
@@ -291,8 +339,11 @@ fn log_slow(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], command: &Comman
     let time = (sv.stamp / 1_000_000) as i64;
     if command.spec.flags.contains(Flags::SENSITIVE) {
         let shown = if command.full_name.contains('|') { 2 } else { 1 };
-        let redacted: Vec<&[u8]> =
-            argv.iter().enumerate().map(|(i, arg)| if i < shown { *arg } else { &b"(redacted)"[..] }).collect();
+        let redacted: Vec<&[u8]> = argv
+            .iter()
+            .enumerate()
+            .map(|(i, arg)| if i < shown { *arg } else { &b"(redacted)"[..] })
+            .collect();
         sv.stats.slow(time, usec, &redacted, addr, name, max);
     } else {
         sv.stats.slow(time, usec, argv, addr, name, max);

@@ -5,6 +5,7 @@
 //! served while a long script runs.
 #![forbid(unsafe_code)]
 
+mod acl_file;
 mod busy;
 mod clients;
 mod clock;

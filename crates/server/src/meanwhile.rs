@@ -4,9 +4,10 @@ use std::path::Path;
 
 use totality_engine::{Busy, Config, Ticker};
 
+use crate::acl_file;
 use crate::io::Io;
 use crate::listen;
-use crate::rewrite::rewrite_file;
+use crate::rewrite::{replace_file, rewrite_file};
 use crate::server::raise_file_limit;
 
 /// The connections and the process, without the engine.
@@ -47,6 +48,18 @@ impl Ticker for Meanwhile<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn read_acl_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        acl_file::read(path).map_err(|e| listen::reason(&e))
+    }
+
+    fn write_acl_file(&mut self, path: &str, text: &[u8]) -> Result<(), String> {
+        replace_file(Path::new(path), text).map_err(|e| {
+            let reason = listen::reason(&e);
+            self.io.log.warning(format!("ACL SAVE failed: {reason}"));
+            reason
+        })
     }
 
     fn rewrite(&mut self, config: &Config) -> Result<(), String> {

@@ -50,13 +50,18 @@ pub(crate) fn rewrite_file(path: &Path, config: &Config) -> io::Result<()> {
         read => read?,
     };
     let text = rewrite(&String::from_utf8_lossy(&old), config);
+    replace_file(path, text.as_bytes())
+}
+
+/// Gives a file new content.
+pub(crate) fn replace_file(path: &Path, text: &[u8]) -> io::Result<()> {
     // A crash leaves the old file or the new one, never a part.
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let mut file = std::fs::File::create(&temporary)?;
     if let Ok(old) = std::fs::metadata(path) {
         file.set_permissions(old.permissions())?;
     }
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let written = file.write_all(text).and_then(|()| file.sync_all());
     let moved = written.and_then(|()| std::fs::rename(&temporary, path));
     if moved.is_err() {
         let _ = std::fs::remove_file(&temporary);
@@ -71,6 +76,7 @@ fn rewrite(old: &str, config: &Config) -> String {
     for param in PARAMS {
         wanted.insert(param.name, lines_of(param.name, &param.get(config)).into_iter());
     }
+    let mut users = config.users.iter().map(|words| user_line(words));
     let mut out = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for line in old.lines().map(str::trim) {
@@ -79,6 +85,7 @@ fn rewrite(old: &str, config: &Config) -> String {
             None => out.push(line.to_owned()),
             // Kept as they are: files are included, not copied.
             Some(Some(name)) if name == "include" => out.push(line.to_owned()),
+            Some(Some(name)) if name == "user" => out.extend(users.next()),
             Some(name) => match name.as_deref().and_then(|n| Config::param(n.as_bytes())) {
                 // Nobody knows what it means, so nobody may lose it.
                 None => out.push(format!("# ??? {line}")),
@@ -97,6 +104,7 @@ fn rewrite(old: &str, config: &Config) -> String {
             fresh.extend(rest);
         }
     }
+    fresh.extend(users);
     if !fresh.is_empty() && !out.iter().any(|l| l == SIGNATURE) {
         out.push(SIGNATURE.to_owned());
     }
@@ -124,6 +132,18 @@ fn lines_of(name: &str, value: &str) -> Vec<String> {
         return vec![format!("{name} \"\"")];
     }
     words.chunks(group.max(1)).map(|chunk| format!("{name} {}", chunk.join(" "))).collect()
+}
+
+/// The line that declares a user.
+fn user_line(words: &[Vec<u8>]) -> String {
+    let mut line = "user".to_owned();
+    for text in words {
+        line.push(' ');
+        let text = String::from_utf8_lossy(text);
+        let plain = text.bytes().all(|c| c.is_ascii_graphic() && !matches!(c, b'"' | b'\'' | b'\\'));
+        line.push_str(&if plain { text.into_owned() } else { word(&text) });
+    }
+    line
 }
 
 /// A value as one word, in quotes when it needs them.

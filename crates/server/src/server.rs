@@ -99,6 +99,7 @@ impl Server {
             return Err(StartError("Configured to not listen anywhere, exiting.".to_owned()));
         }
         let mut engine = Engine::new(config, Box::new(WallClock::new()), random_seed()?);
+        crate::acl_file::load_users(&mut engine).map_err(StartError)?;
         process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
         let watchdog = Watchdog::start(engine.sv.scripts.interrupt(), engine.sv.scripts.run_counter())
             .map_err(start_error("Can't start a thread"))?;

@@ -136,7 +136,13 @@ impl Selector {
         self.dbs.as_ref().is_none_or(|dbs| dbs.iter().any(|n| *n as usize == db))
     }
 
-    fn check_databases(&self, command: &Command, argv: &[&[u8]], db: usize, dbs: usize) -> Result<(), Denial> {
+    fn check_databases(
+        &self,
+        command: &Command,
+        argv: &[&[u8]],
+        db: usize,
+        dbs: usize,
+    ) -> Result<(), Denial> {
         let spec = command.spec;
         let has_keys = spec.keys.iter().any(|key| !key.flags.contains(KeyFlags::NOT_KEY));
         let named = usize::from(command.id) < TABLE.len();

@@ -11,7 +11,7 @@ mod sessions;
 mod user;
 
 pub use check::{Denial, Reason, check, denial_text, unrestricted_keys};
-pub use file::parse_file;
+pub use file::{configured, declarations, declare, parse_file};
 pub use log::{Entry, Place, deny, refuse_login};
 pub use rules::{RuleError, is_word, merge_selectors};
 pub use sessions::{delete_user, kill_client, replace_all, set_default_password, set_user};

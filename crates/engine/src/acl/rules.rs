@@ -107,7 +107,8 @@ impl User {
     fn apply_other(&mut self, rule: &[u8], all_channels: bool) -> Result<(), RuleError> {
         match rule[0] {
             mark @ (b'>' | b'#' | b'<' | b'!') => {
-                let hash = if matches!(mark, b'>' | b'<') { hash(&rule[1..]) } else { parse_hash(&rule[1..])? };
+                let hash =
+                    if matches!(mark, b'>' | b'<') { hash(&rule[1..]) } else { parse_hash(&rule[1..])? };
                 let at = self.passwords.iter().position(|password| *password == hash);
                 match (mark, at) {
                     (b'>' | b'#', None) => self.passwords.push(hash),
@@ -182,14 +183,15 @@ impl Selector {
             Some(b'~') => self.add_keys(rest, true, true),
             Some(b'%') if self.all_keys => Err(RuleError::AllKeys),
             Some(b'%') => {
-                let at = rest.iter().position(|b| *b == b'~').ok_or(RuleError::Syntax)?;
+                // As in Redis: without `~` the pattern is empty.
+                let at = rest.iter().position(|b| *b == b'~').unwrap_or(rest.len());
                 let (read, write) = match rest[..at].to_ascii_uppercase().as_slice() {
                     b"R" => (true, false),
                     b"W" => (false, true),
                     b"RW" | b"WR" => (true, true),
                     _ => return Err(RuleError::Syntax),
                 };
-                self.add_keys(&rest[at + 1..], read, write)
+                self.add_keys(rest.get(at + 1..).unwrap_or_default(), read, write)
             }
             Some(b'&') if self.all_channels => Err(RuleError::AllChannels),
             Some(b'&') if !is_word(rest) => Err(RuleError::Syntax),
@@ -338,7 +340,6 @@ mod tests {
             ("-select|0", RuleError::Unknown),
             ("%X~k", RuleError::Syntax),
             ("%~k", RuleError::Syntax),
-            ("%R", RuleError::Syntax),
             ("~a b", RuleError::Syntax),
             ("x", RuleError::Syntax),
             ("(", RuleError::Syntax),

@@ -51,11 +51,7 @@ pub fn delete_user(sv: &mut ServerState, name: &[u8], me: ClientId) -> bool {
 /// What `requirepass` means: the password of the default user, or that it needs none.
 pub fn set_default_password(sv: &mut ServerState, password: &str) {
     let mut user = User::clone(sv.acl.default_user());
-    user.passwords.clear();
-    user.nopass = password.is_empty();
-    if !password.is_empty() {
-        user.passwords.push(super::user::hash(password.as_bytes()));
-    }
+    user.set_password(password.as_bytes());
     set_user(sv, user, None);
 }
 
@@ -103,7 +99,8 @@ fn remaining_channels(new: &User, old: &User) -> Option<Vec<Vec<u8>>> {
         return None;
     }
     let kept: Vec<Vec<u8>> = new.selectors.iter().flat_map(|s| s.channels.iter().cloned()).collect();
-    let superset = old.selectors.iter().all(|s| !s.all_channels && s.channels.iter().all(|c| kept.contains(c)));
+    let superset =
+        old.selectors.iter().all(|s| !s.all_channels && s.channels.iter().all(|c| kept.contains(c)));
     if superset { None } else { Some(kept) }
 }
 

@@ -58,6 +58,15 @@ impl User {
         !self.selectors.iter().any(|s| s.all_commands && s.all_keys && s.all_channels && s.dbs.is_none())
     }
 
+    /// Makes this the only password; an empty one stands for none at all.
+    pub(super) fn set_password(&mut self, password: &[u8]) {
+        self.nopass = password.is_empty();
+        self.passwords.clear();
+        if !password.is_empty() {
+            self.passwords.push(hash(password));
+        }
+    }
+
     /// True when the user may log in with this password. The time depends on the number of passwords only.
     pub fn accepts(&self, password: &[u8]) -> bool {
         if !self.enabled || self.nopass {
@@ -266,7 +275,11 @@ impl Selector {
         parts.push(self.channel_rules());
         if let Some(dbs) = &self.dbs {
             // All databases go without saying.
-            parts.push(if dbs.is_empty() { b"resetdbs".to_vec() } else { self.database_rules().into_bytes() });
+            parts.push(if dbs.is_empty() {
+                b"resetdbs".to_vec()
+            } else {
+                self.database_rules().into_bytes()
+            });
         }
         parts.push(self.command_rules());
         parts.retain(|part| !part.is_empty());

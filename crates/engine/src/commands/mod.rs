@@ -212,8 +212,13 @@ pub(crate) fn by_full_name(name: &[u8]) -> Option<&'static Command> {
 pub(crate) fn syntax_of_subcommand(argv: &[&[u8]]) -> CmdError {
     let word = argv.get(1).map_or(&b""[..], |word| &word[..word.len().min(128)]);
     let container = argv.first().copied().unwrap_or_default().to_ascii_uppercase();
-    let text: [&[u8]; 5] =
-        [b"ERR unknown subcommand or wrong number of arguments for '", word, b"'. Try ", &container, b" HELP."];
+    let text: [&[u8]; 5] = [
+        b"ERR unknown subcommand or wrong number of arguments for '",
+        word,
+        b"'. Try ",
+        &container,
+        b" HELP.",
+    ];
     CmdError::owned(text.concat())
 }
 

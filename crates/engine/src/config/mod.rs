@@ -137,6 +137,8 @@ pub struct Config {
     pub acllog_max_len: u64,
     pub acl_pubsub_default: usize,
     pub aclfile: String,
+    /// Users of the configuration file: the name, then the rules.
+    pub users: Vec<Vec<Vec<u8>>>,
     pub tracking_table_max_keys: u64,
     pub set_proc_title: bool,
     pub proc_title_template: String,
@@ -228,6 +230,7 @@ impl Default for Config {
             acllog_max_len: 128,
             acl_pubsub_default: 1,
             aclfile: String::new(),
+            users: Vec::new(),
             tracking_table_max_keys: 1_000_000,
             set_proc_title: true,
             proc_title_template: "{title} {listen-addr} {server-mode}".to_owned(),
@@ -276,6 +279,9 @@ impl Config {
     /// # Errors
     /// A text in Redis's words: what is wrong with the value, or `Bad directive or wrong number of arguments`.
     pub fn set(&mut self, name: &str, args: &[&[u8]]) -> Result<(), String> {
+        if name.eq_ignore_ascii_case("user") {
+            return crate::acl::declare(self, args);
+        }
         let param = Config::param(name.as_bytes())
             .ok_or_else(|| "Bad directive or wrong number of arguments".to_owned())?;
         param.set(self, args)

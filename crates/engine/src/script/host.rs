@@ -1,8 +1,8 @@
 //! The script's outside: `redis.call` and the rest of the `redis` table.
 
 use super::api;
-use crate::acl;
 use super::header::ScriptFlags;
+use crate::acl;
 use crate::busy::{self, Busy};
 use crate::client::ClientId;
 use crate::commands::{self, Command};

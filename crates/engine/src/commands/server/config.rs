@@ -129,7 +129,8 @@ fn reset_stat(cx: &mut Cx<'_>) -> Res {
 }
 
 fn rewrite(cx: &mut Cx<'_>) -> Res {
-    cx.ticker.rewrite(&cx.sv.config).map_err(|text| CmdError::owned(format!("ERR {text}")))?;
+    let config = Config { users: crate::acl::declarations(cx.sv), ..cx.sv.config.clone() };
+    cx.ticker.rewrite(&config).map_err(|text| CmdError::owned(format!("ERR {text}")))?;
     cx.reply.ok();
     Ok(())
 }
