@@ -72,12 +72,7 @@ pub fn client_command(
         }
         Err(error) => {
             reject(sv, id, argv, &error);
-            if argv[0].eq_ignore_ascii_case(b"exec") {
-                let error = abort_transaction(ks, sv, id, &error);
-                reply.error(error.text());
-            } else {
-                reply.error(error.text());
-            }
+            reply.error(error.text());
         }
     }
     match sv.clients.get(id) {
@@ -226,16 +221,6 @@ fn may_write(client: &Client, command: &Command) -> bool {
 /// True when the data set is over `maxmemory` and stays so.
 pub fn over_memory(ks: &Keyspace, sv: &ServerState) -> bool {
     sv.config.maxmemory > 0 && (ks.used_memory() + sv.memory()) as u64 > sv.config.maxmemory
-}
-
-/// EXEC itself was refused: its transaction is over.
-#[cold]
-fn abort_transaction(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: &CmdError) -> CmdError {
-    if let Some(client) = sv.clients.get_mut(id) {
-        client.multi = None;
-    }
-    ks.watch.unwatch(id);
-    CmdError::owned([b"EXECABORT Transaction discarded because of: ", error.text()].concat())
 }
 
 /// Counts a command that did not run and spoils the open transaction.

@@ -39,7 +39,7 @@ impl Meanwhile<'_> {
 
     fn accept(&mut self, busy: &mut Busy<'_>) {
         self.io.accept(|io, accepted| {
-            if let Some(answer) = refusal(io, &accepted) {
+            if let Some(answer) = refusal(io, &accepted, busy.state().acl.default_user().nopass) {
                 let Answer(text) = answer;
                 // A courtesy: whether it arrives does not matter.
                 let _ = rustix::net::send(&accepted.stream, text, rustix::net::SendFlags::NOSIGNAL);

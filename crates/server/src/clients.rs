@@ -44,10 +44,11 @@ accepting connections from the outside.\r\n";
 pub(crate) struct Answer(pub &'static [u8]);
 
 /// Why a new connection is refused, if it is.
-pub(crate) fn refusal(io: &Io, accepted: &Accepted) -> Option<Answer> {
+/// `open` tells that the default user needs no password.
+pub(crate) fn refusal(io: &Io, accepted: &Accepted, open: bool) -> Option<Answer> {
     if io.conns.len() >= io.settings.max_clients {
         Some(Answer(TOO_MANY))
-    } else if io.settings.protected && !accepted.local {
+    } else if open && io.settings.protected && !accepted.local {
         Some(Answer(DENIED))
     } else {
         None
@@ -59,7 +60,7 @@ impl Server {
     pub(crate) fn accept(&mut self) {
         let engine = &mut self.engine;
         self.io.accept(|io, accepted| {
-            let answer = refusal(io, &accepted);
+            let answer = refusal(io, &accepted, engine.sv.acl.default_user().nopass);
             let Accepted { stream, info, .. } = accepted;
             if let Some(Answer(text)) = answer {
                 // A courtesy: whether it arrives does not matter.

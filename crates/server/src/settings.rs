@@ -43,7 +43,7 @@ pub struct Settings {
     pub output: [OutputLimit; 3],
     /// Bytes of output below which no limit can be passed.
     pub output_alarm: usize,
-    /// Strangers are refused: protected mode is on and there is no password.
+    /// Strangers are refused while there is no password: protected mode is on.
     pub protected: bool,
     /// What is logged.
     pub log_level: Level,
@@ -71,7 +71,7 @@ impl Settings {
             query_limit: config.client_query_buffer_limit as usize,
             output,
             output_alarm: alarm.map_or(usize::MAX, |n| n as usize),
-            protected: config.protected_mode && config.requirepass.is_empty(),
+            protected: config.protected_mode,
             log_level: Level::from_index(config.loglevel),
             log_file: config.logfile.clone(),
             hz: config.hz.clamp(1, 500),

@@ -8,8 +8,6 @@
 //! OK
 //! > ACL DRYRUN alice GET cache:1
 //! OK
-//! > ACL DRYRUN alice SET cache:1 v
-//! "User alice has no permissions to run the 'set' command"
 //! > ACL SETUSER alice +nosuch
 //! (error) ERR Error in ACL SETUSER modifier '+nosuch': Unknown command or category name in ACL
 //! > ACL USERS
@@ -25,6 +23,15 @@
 //! (nil)
 //! > ACL CAT nosuch
 //! (error) ERR Unknown category 'nosuch'
+//! # since 7.2
+//! > ACL SETUSER bob on nopass %R~cache:* +@all -get
+//! OK
+//! > ACL DRYRUN bob GET cache:1
+//! "User bob has no permissions to run the 'get' command"
+//! > ACL DRYRUN bob SET cache:1 v
+//! "User bob has no permissions to access the 'cache:1' key"
+//! > ACL DELUSER bob
+//! (integer) 1
 //! ```
 
 use super::command::{CAT_NAMES, categories};
