@@ -47,8 +47,7 @@ table! {
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
-        command config dbsize debug flushall flushdb info lastsave memory monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
-        acl command config dbsize debug flushall flushdb info lastsave memory monitor replconf role shutdown slowlog swapdb sync
+        acl command config dbsize debug flushall flushdb info lastsave memory monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
         time
     }
     sorted_set {
