@@ -89,7 +89,7 @@ impl Busy<'_> {
 
 /// Looks at the clock during a run: past the threshold the run becomes slow, once, with a line in the log. True while
 /// it is slow.
-pub(crate) fn look(sv: &mut ServerState, name: &str, argv: &[&[u8]]) -> bool {
+pub(crate) fn look(sv: &mut ServerState, name: impl std::fmt::Display, argv: &[&[u8]]) -> bool {
     let now = sv.clock.now_us();
     sv.stamp = now;
     let threshold = sv.config.busy_reply_threshold;
@@ -99,7 +99,7 @@ pub(crate) fn look(sv: &mut ServerState, name: &str, argv: &[&[u8]]) -> bool {
         return run.slow;
     }
     run.slow = true;
-    run.name = name.to_owned();
+    run.name = name.to_string();
     run.argv = argv.iter().map(|arg| Box::from(*arg)).collect();
     let (what, kill) = if run.function { ("Function", "FUNCTION KILL") } else { ("Script", "SCRIPT KILL") };
     let text = format!(

@@ -26,15 +26,30 @@ pub fn hex(sha: &Sha) -> [u8; 40] {
     out
 }
 
+/// Values of hexadecimal digits; 255 for what is none.
+static VALUES: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut i = 0;
+    while i < 16 {
+        let digit = b"0123456789abcdef"[i];
+        values[digit as usize] = i as u8;
+        values[digit.to_ascii_uppercase() as usize] = i as u8;
+        i += 1;
+    }
+    values
+};
+
 /// Reads 40 hexadecimal digits in any case.
 pub fn parse_hex(text: &[u8]) -> Option<Sha> {
     let text: &[u8; 40] = text.try_into().ok()?;
     let mut sha = [0; 20];
-    for (i, pair) in text.chunks(2).enumerate() {
-        let digit = |b: u8| (b as char).to_digit(16);
-        sha[i] = (digit(pair[0])? * 16 + digit(pair[1])?) as u8;
+    let mut wrong = 0;
+    for (byte, pair) in sha.iter_mut().zip(text.as_chunks::<2>().0) {
+        let (high, low) = (VALUES[pair[0] as usize], VALUES[pair[1] as usize]);
+        wrong |= high | low;
+        *byte = (high << 4) | (low & 15);
     }
-    Some(sha)
+    (wrong < 16).then_some(sha)
 }
 
 /// A script in the cache.
@@ -202,6 +217,8 @@ mod tests {
 
     #[test]
     fn hex_digits() {
+        assert_eq!(parse_hex(b"0123456789abcdef0123456789abcdef0123456g"), None);
+        assert!(parse_hex(b"0123456789ABCDEF0123456789abcdef01234567").is_some());
         let sha = sha_of(b"return 1");
         assert_eq!(&hex(&sha), b"e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
         assert_eq!(parse_hex(&hex(&sha)), Some(sha));

@@ -1,6 +1,7 @@
 //! The script's outside: `redis.call` and the rest of the `redis` table.
 
 use super::api;
+use super::cache::Sha;
 use super::header::ScriptFlags;
 use crate::acl;
 use crate::busy::{self, Busy};
@@ -30,8 +31,8 @@ pub struct Run<'a> {
     pub argv: &'a [&'a [u8]],
     /// The keys that the caller declared.
     pub declared: &'a [&'a [u8]],
-    /// SHA1 of the script, or name of the function, for messages.
-    pub name: &'a str,
+    /// What runs, for messages.
+    pub name: Name<'a>,
     /// A library is loading: it may register functions, and call nothing.
     pub loading: bool,
     /// A library that loads is stopped then, in microseconds since the Unix epoch.
@@ -44,6 +45,24 @@ pub struct Run<'a> {
     pub restricted: bool,
     /// Functions that the library registered.
     pub registered: Vec<Registered>,
+}
+
+/// Name of what runs; rendered only when a message needs it.
+#[derive(Debug, Clone, Copy)]
+pub enum Name<'a> {
+    /// A script, by its SHA1.
+    Script(Sha),
+    /// A function.
+    Function(&'a [u8]),
+}
+
+impl std::fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Name::Script(sha) => sha.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            Name::Function(name) => f.write_str(&String::from_utf8_lossy(name)),
+        }
+    }
 }
 
 /// A function that a library registered.

@@ -1,7 +1,7 @@
 //! Functions: libraries of named functions, each with a VM of its own that lives as long as the library.
 
 use super::header::{self, ScriptFlags};
-use super::host::{Run, ScriptHost};
+use super::host::{Name, Run, ScriptHost};
 use super::{cache, run};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
@@ -134,7 +134,7 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
         oom: false,
         argv: &[],
         declared: &[],
-        name: "",
+        name: Name::Function(&name),
         loading: true,
         deadline_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US,
         wrote: false,

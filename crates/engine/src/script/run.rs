@@ -1,7 +1,7 @@
 //! One run of a script or function: what it may do, the run itself, its reply.
 
 use super::header::ScriptFlags;
-use super::host::{Run, ScriptHost};
+use super::host::{Name, Run, ScriptHost};
 use super::{cache, convert};
 use crate::busy::Running;
 use crate::cx::Cx;
@@ -33,13 +33,9 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
     let oom = permit(cx, flags, read_only)?;
     let (keys, argv) = cx.args[3..].split_at(numkeys);
     let inputs = Inputs { keys, argv };
-    let hex;
-    let name: &str = match &subject {
-        Subject::Script { sha, .. } => {
-            hex = cache::hex(sha);
-            std::str::from_utf8(&hex).unwrap_or("")
-        }
-        Subject::Function { name } => std::str::from_utf8(name).unwrap_or("?"),
+    let name = match &subject {
+        Subject::Script { sha, .. } => Name::Script(*sha),
+        Subject::Function { name } => Name::Function(name),
     };
     let Some(mut vm) = take_vm(cx, &subject) else {
         return Err(CmdError::new("ERR A script cannot run another script"));
@@ -142,7 +138,7 @@ fn give_back(cx: &mut Cx<'_>, subject: &Subject, vm: Box<Vm>) {
 
 /// Writes the error that ended a run, with the place where it was raised, in Redis's form.
 #[cold]
-fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: &str, function: bool) {
+fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>, function: bool) {
     let mut counted = false;
     let mut text = match error {
         RunError::Raised => {
