@@ -89,14 +89,20 @@ fn redis_rs() {
                 let reply: redis::RedisResult<redis::Value> = match &step.call {
                     Call::Command(words) => {
                         let mut command = redis::cmd(&words[0]);
-                        words[1..].iter().for_each(|w| drop(command.arg(w)));
+                        for word in &words[1..] {
+                            command.arg(word);
+                        }
                         command.query(&mut connection)
                     }
                     Call::Script(name, keys, args) => {
                         let script = redis::Script::new(&scripts[name]);
                         let mut call = script.prepare_invoke();
-                        keys.iter().for_each(|k| drop(call.key(k)));
-                        args.iter().for_each(|a| drop(call.arg(a)));
+                        for key in keys {
+                            call.key(key);
+                        }
+                        for arg in args {
+                            call.arg(arg);
+                        }
                         call.invoke(&mut connection)
                     }
                 };

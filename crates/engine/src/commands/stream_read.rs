@@ -61,7 +61,7 @@ impl<'a> What<'a> {
                 what.count = count_arg(cx.args[i + 1])?;
                 i += 1;
             } else if more > 0 && cx.is(i, "STREAMS") {
-                if more % 2 != 0 {
+                if !more.is_multiple_of(2) {
                     let (name, sign) = if grouped { ("xreadgroup", '>') } else { ("xread", '$') };
                     return Err(CmdError::owned(format!(
                         "ERR Unbalanced '{name}' list of streams: for each stream key an ID or '{sign}' must be specified."

@@ -3,12 +3,15 @@
 use crate::client::ClientId;
 use std::collections::{HashMap, HashSet};
 
+/// Database, key, and whether the key was past its deadline already.
+type Watched = (usize, Box<[u8]>, bool);
+
 /// Keys that clients watch, and the clients whose watched keys changed.
 #[derive(Default)]
 pub struct WatchTable {
     by_key: HashMap<(usize, Box<[u8]>), Vec<ClientId>>,
     /// What each client watches; `true`: the key was already past its deadline then.
-    by_client: HashMap<ClientId, Vec<(usize, Box<[u8]>, bool)>>,
+    by_client: HashMap<ClientId, Vec<Watched>>,
     broken: HashSet<ClientId>,
 }
 

@@ -66,11 +66,9 @@ pub fn write(value: ValueRef<'_>, resp3: bool, reply: &mut Reply<'_>, stats: &mu
             Open::Array { .. } => {}
         }
         if current.is_none() {
-            match open.pop() {
-                Some(Open::Map { count, deferred, .. } | Open::Set { count, deferred, .. }) => {
-                    reply.end(deferred, count);
-                }
-                _ => {}
+            let closed = open.pop();
+            if let Some(Open::Map { count, deferred, .. } | Open::Set { count, deferred, .. }) = closed {
+                reply.end(deferred, count);
             }
         }
     }
@@ -130,7 +128,8 @@ fn begin<'a>(table: TableRef<'a>, reply: &mut Reply<'_>, stats: &mut Stats) -> O
 
 /// C's conversion of a double to a 64-bit integer, as x86-64 does it: out of range gives the smallest.
 pub fn truncate(n: f64) -> i64 {
-    if n >= -9_223_372_036_854_775_808.0 && n < 9_223_372_036_854_775_808.0 { n as i64 } else { i64::MIN }
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&n) { n as i64 } else { i64::MIN }
 }
 
 #[cfg(test)]
