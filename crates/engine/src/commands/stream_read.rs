@@ -119,7 +119,8 @@ fn resolve(cx: &mut Cx<'_>, what: &What<'_>, key: &[u8], id: &[u8]) -> Res<After
         )),
         (b"$", None) => Ok(stream.map_or(StreamId::MIN, |stream| stream.log().last_id)),
         (b"+", None) => {
-            let last = stream.filter(|stream| !stream.is_empty()).map(|stream| stream.log().last_id);
+            // The last one that is there: the id that was given last may have been deleted.
+            let last = stream.and_then(|stream| stream.log().entries().last_id());
             Ok(last.and_then(StreamId::prev).unwrap_or(StreamId::MIN))
         }
         _ => id_arg(id),
@@ -210,7 +211,8 @@ fn serve(cx: &mut Cx<'_>, what: &What<'_>, key: &[u8], after: After, served: &mu
 #[derive(Default)]
 struct Done {
     created: bool,
-    served: bool,
+    /// It got messages that its group had not had.
+    delivered: bool,
     deliveries: Vec<Delivery>,
     /// Where the group is now, when it moved on.
     moved: Option<(StreamId, Option<u64>)>,
@@ -234,8 +236,8 @@ fn serve_group(
         let (slot, created) = group.ensure_consumer(consumer, now);
         group.saw(slot, now);
         done.created = created;
-        done.served = !new || there;
-        if done.served {
+        done.delivered = new && there;
+        if !new || there {
             served.begin(reply, key);
         }
         if !new {
@@ -249,7 +251,7 @@ fn serve_group(
     if done.created {
         guard.event(Event::stream("xgroup-createconsumer"));
     }
-    guard.changed_quietly(u64::from(done.created) + u64::from(done.served));
+    guard.changed_quietly(u64::from(done.created) + u64::from(done.delivered));
     drop(guard);
     if done.created && what.no_ack {
         cx.propagate_as(&[b"XGROUP", b"CREATECONSUMER", key, name, consumer]);

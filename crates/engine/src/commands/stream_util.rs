@@ -308,7 +308,8 @@ impl Trim {
     pub fn rewrite(&self, log: &Log) -> Option<(usize, IdText)> {
         let threshold = match self.keep {
             Keep::Len(_) => SmallVec::from_slice(itoa::Buffer::new().format(log.entries().len()).as_bytes()),
-            Keep::From(_) => id_text(log.first_id()),
+            // A block has the id of its first entry, which may be deleted; without blocks nothing is left.
+            Keep::From(_) => id_text(log.entries().blocks().next().map_or(StreamId::MAX, |(id, _)| id)),
         };
         self.approx.then_some((self.at - 1, threshold))
     }

@@ -105,11 +105,13 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
     guard.signal();
     drop(guard);
+    let given = matches!(new, NewId::Given(_));
+    let id = if given { cx.args[id_at] } else { &text };
     match rewrite {
         Some((at, threshold)) => {
-            propagate_replaced(cx, &[(id_at, &text), (at, b"="), (at + 1, &threshold)]);
+            propagate_replaced(cx, &[(id_at, id), (at, b"="), (at + 1, &threshold)]);
         }
-        None if !matches!(new, NewId::Given(_)) => propagate_replaced(cx, &[(id_at, &text)]),
+        None if !given => propagate_replaced(cx, &[(id_at, id)]),
         None => {}
     }
     Ok(())
