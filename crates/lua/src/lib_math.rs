@@ -17,7 +17,7 @@ pub(crate) const FUNCS: &[(&str, NativeFn)] = &[
     ("cos", |c| unary(c, f64::cos)),
     ("deg", |c| unary(c, |n| n / (std::f64::consts::PI / 180.0))),
     ("exp", |c| unary(c, f64::exp)),
-    ("floor", |c| unary(c, f64::floor)),
+    ("floor", |c| unary(c, crate::meta::floor)),
     ("fmod", |c| binary(c, |a, b| a % b)),
     ("frexp", frexp),
     ("ldexp", ldexp),

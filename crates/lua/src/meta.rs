@@ -52,7 +52,18 @@ const MAX_LOOP: usize = 100;
 /// Lua 5.1's modulo.
 #[inline]
 pub(crate) fn lua_mod(a: f64, b: f64) -> f64 {
-    a - (a / b).floor() * b
+    a - floor(a / b) * b
+}
+
+/// `f64::floor` without a library call where an integer can hold the number; the sign of zero is kept.
+#[inline]
+pub(crate) fn floor(x: f64) -> f64 {
+    const EXACT: f64 = 4_503_599_627_370_496.0;
+    if x.abs() >= EXACT || x == 0.0 || x.is_nan() {
+        return x;
+    }
+    let whole = x as i64 as f64;
+    if whole > x { whole - 1.0 } else { whole }
 }
 
 impl State {
@@ -515,4 +526,19 @@ fn join(st: &mut State, env: &Env<'_>, first: usize, last: usize) -> Result<StrI
     let s = st.heap.intern(&buf);
     st.bufs.push(buf);
     Ok(s)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn floor_is_the_library_s() {
+        let edges =
+            [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1e15, -1e15 - 0.5, 4_503_599_627_370_495.5, 1e300, -1e300];
+        for x in
+            edges.into_iter().chain([f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE, -f64::MIN_POSITIVE])
+        {
+            assert_eq!(super::floor(x).to_bits(), x.floor().to_bits(), "{x}");
+        }
+        assert!(super::floor(f64::NAN).is_nan());
+    }
 }
