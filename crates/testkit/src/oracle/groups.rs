@@ -37,6 +37,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "script", commands: SCRIPT },
     Family { name: "multi", commands: MULTI },
     Family { name: "hll", commands: HLL },
+    Family { name: "stream", commands: STREAM },
 ];
 
 const STRING: &[&str] = &[
@@ -318,4 +319,37 @@ const HLL: &[&str] = &[
     "GET $k",
     "STRLEN $k",
     "SET $k $v",
+];
+
+const STREAM: &[&str] = &[
+    "XADD $k $newid {$e $v}",
+    "XADD $k $newid {$e $v}",
+    "XADD $k $newid f $v",
+    "XADD $k [NOMKSTREAM] [MAXLEN [=|~] $n|MINID [=|~] $id] [LIMIT $n] $newid f $v",
+    "XADD $k $id $e $v",
+    "XLEN $k",
+    "XRANGE $k $bound $bound [COUNT $i]",
+    "XREVRANGE $k $bound $bound [COUNT $i]",
+    "XDEL $k {$id}",
+    "XTRIM $k (MAXLEN [=|~] $n|MINID [=|~] $id|FOO 1) [LIMIT $n]",
+    "XREAD [COUNT $i] STREAMS $k $k ($id|$) $id",
+    "XSETID $k $id [ENTRIESADDED $i] [MAXDELETEDID $id]",
+    "XGROUP CREATE $k $grp (0|$id|$) [MKSTREAM] [ENTRIESREAD $i]",
+    "XGROUP CREATE $k $grp 0 MKSTREAM",
+    "XGROUP SETID $k $grp (0|$id|$) [ENTRIESREAD $i]",
+    "XGROUP CREATECONSUMER $k $grp $who",
+    "XGROUP DELCONSUMER $k $grp $who",
+    "XGROUP DESTROY $k $grp",
+    "XREADGROUP GROUP $grp $who [COUNT $i] [NOACK] STREAMS $k >",
+    "XREADGROUP GROUP $grp $who COUNT 2 STREAMS $k >",
+    "XREADGROUP GROUP $grp $who [COUNT $i] STREAMS $k $k ($id|>) ($id|>)",
+    "XACK $k $grp {$id}",
+    "XPENDING $k $grp",
+    "XPENDING $k $grp IDLE 100000000 $bound $bound $i [$who]",
+    "XPENDING $k $grp ($bound|$bound $bound|IDLE 1|IDLE x $bound $bound 1)",
+    "XCLAIM $k $grp $who 0 {$id} [JUSTID] [FORCE] [RETRYCOUNT $i] [LASTID $id]",
+    "XCLAIM $k $grp $who ($i|100000000) {$id} [IDLE 5|TIME 5|FOO]",
+    "XAUTOCLAIM $k $grp $who 0 $bound [COUNT $i] [JUSTID]",
+    "XINFO (GROUPS|STREAM|CONSUMERS) nokey",
+    "OBJECT ENCODING $k",
 ];

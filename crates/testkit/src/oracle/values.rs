@@ -150,6 +150,20 @@ pub fn make(kind: &str, rng: &mut Rng) -> Vec<u8> {
         "bfo" => bound(rng, &["0", "#1", "7", "#0", "100", "-1", "#-1", "x", "#x", "13"]),
         // a number of elements, as members of big collections
         "many" => text(&rng.range(0, 1000).to_string()),
+        // ids of entries: any, those of new ones (mostly greater than all before), bounds of an interval
+        "id" => stream_id(rng, 20),
+        "newid" => match rng.below(4) {
+            0 => text(&format!("{}-*", rng.range(1, 60))),
+            _ => stream_id(rng, 60),
+        },
+        "bound" => match rng.below(6) {
+            0 | 1 => text(rng.pick(&["-", "+"])),
+            2 => [b"(", &*stream_id(rng, 20)].concat(),
+            _ => stream_id(rng, 30),
+        },
+        // a group of a stream, a consumer
+        "grp" => text(rng.pick(&["g", "g", "g", "h"])),
+        "who" => text(rng.pick(&["ann", "ann", "bob", ""])),
         // a script
         "lua" => super::script::source(rng),
         other => panic!("template knows no ${other}"),
@@ -169,6 +183,30 @@ fn value(rng: &mut Rng) -> Vec<u8> {
         // around the limits of embedded strings (44) and of compact entries (64)
         8 => vec![b'y'; rng.pick(&[43, 44, 45, 63, 64, 65, 130])],
         _ => member(rng),
+    }
+}
+
+fn stream_id(rng: &mut Rng, ms: i64) -> Vec<u8> {
+    const ODD: [&str; 14] = [
+        "0",
+        "0-0",
+        "0-1",
+        "-",
+        "+",
+        "x",
+        "1-",
+        "-1",
+        "1-x",
+        "007-01",
+        "18446744073709551615",
+        "18446744073709551615-18446744073709551615",
+        "18446744073709551616-1",
+        "",
+    ];
+    match rng.below(14) {
+        0 => text(rng.pick(&ODD)),
+        1..=5 => text(&rng.range(0, ms).to_string()),
+        _ => text(&format!("{}-{}", rng.range(0, ms), rng.range(0, 3))),
     }
 }
 

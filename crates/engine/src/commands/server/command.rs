@@ -107,7 +107,7 @@ fn describe(reply: &mut Reply<'_>, command: &Command) {
     let cats = category_names(spec);
     reply.set(cats.len());
     cats.iter().for_each(|cat| reply.simple(&format!("@{cat}")));
-    reply.array(spec.tips.len());
+    reply.set(spec.tips.len());
     spec.tips.iter().for_each(|tip| reply.bulk(tip.as_bytes()));
     reply.set(spec.keys.len());
     spec.keys.iter().for_each(|key| describe_key(reply, key));

@@ -26,7 +26,7 @@
 //!       4) "7"
 //! > XADD other NOMKSTREAM * a b
 //! (nil)
-//! > XADD s * onlyfield
+//! > XADD s * a b c
 //! (error) ERR wrong number of arguments for 'xadd' command
 //! > XADD s LIMIT 1 * a b
 //! (error) ERR syntax error, LIMIT cannot be used without specifying a trimming strategy

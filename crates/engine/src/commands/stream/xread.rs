@@ -26,14 +26,15 @@
 //!          2) "2"
 //! > XREAD STREAMS a 1-1
 //! (nil)
-//! > XREAD STREAMS a b 0
-//! (error) ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.
 //! > XREAD BLOCK -1 STREAMS a 0
 //! (error) ERR timeout is negative
 //! > XREAD COUNT 1 a
 //! (error) ERR syntax error
 //! > XREAD STREAMS a >
 //! (error) ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.
+//! # since 7.2
+//! > XREAD STREAMS a b 0
+//! (error) ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.
 //! ```
 
 use crate::commands::stream_read::read;
