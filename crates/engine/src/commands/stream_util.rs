@@ -127,29 +127,42 @@ pub fn int_or(text: &[u8], error: &'static str) -> Res<i64> {
     parse_i64(text).ok_or(CmdError::new(error))
 }
 
-/// `ERR unknown subcommand or wrong number of arguments for …`
-pub fn subcommand_syntax(cx: &Cx<'_>) -> CmdError {
-    let word = &cx.args[1][..cx.args[1].len().min(128)];
-    let mut text = b"ERR unknown subcommand or wrong number of arguments for '".to_vec();
-    text.extend_from_slice(word);
-    text.extend_from_slice(b"'. Try ");
-    text.extend_from_slice(&cx.args[0].to_ascii_uppercase());
-    text.extend_from_slice(b" HELP.");
-    CmdError::owned(text)
+/// A name in an error text, which ends at a zero byte as C's strings do.
+fn name(bytes: &[u8]) -> &[u8] {
+    bytes.split(|b| *b == 0).next().unwrap_or(b"")
 }
 
 fn joined(parts: &[&[u8]]) -> CmdError {
     CmdError::owned(parts.concat())
 }
 
+/// `ERR unknown subcommand or wrong number of arguments for …`
+pub fn subcommand_syntax(cx: &Cx<'_>) -> CmdError {
+    let word = name(&cx.args[1][..cx.args[1].len().min(128)]);
+    let container = cx.args[0].to_ascii_uppercase();
+    joined(&[
+        b"ERR unknown subcommand or wrong number of arguments for '",
+        word,
+        b"'. Try ",
+        &container,
+        b" HELP.",
+    ])
+}
+
 /// `NOGROUP No such key 'k' or consumer group 'g'` and what `more` adds.
 pub fn no_key_or_group(key: &[u8], group: &[u8], more: &str) -> CmdError {
+    let (key, group) = (name(key), name(group));
     joined(&[b"NOGROUP No such key '", key, b"' or consumer group '", group, b"'", more.as_bytes()])
 }
 
 /// `NOGROUP No such consumer group 'g' for key name 'k'`
 pub fn no_group(key: &[u8], group: &[u8]) -> CmdError {
-    joined(&[b"NOGROUP No such consumer group '", group, b"' for key name '", key, b"'"])
+    joined(&[b"NOGROUP No such consumer group '", name(group), b"' for key name '", name(key), b"'"])
+}
+
+/// `ERR Unrecognized XCLAIM option 'x'`
+pub fn unrecognized_option(option: &[u8]) -> CmdError {
+    joined(&[b"ERR Unrecognized XCLAIM option '", name(option), b"'"])
 }
 
 /// The id that a message has which the caller gives.
@@ -265,33 +278,31 @@ impl TrimOptions {
 
     /// Judges the options together, once all have been read.
     pub fn finish(&mut self, cx: &Cx<'_>, xadd: bool) -> Res {
-        let Some(trim) = &mut self.trim else {
-            if self.limit.is_some_and(|limit| limit != 0) {
-                return Err(CmdError::new(
-                    "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy",
-                ));
-            }
-            if !xadd {
-                return Err(CmdError::new("ERR syntax error, XTRIM must be called with a trimming strategy"));
-            }
-            return Ok(());
-        };
+        if self.trim.is_none() && self.limit.is_some_and(|limit| limit != 0) {
+            return Err(CmdError::new(
+                "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy",
+            ));
+        }
+        if self.trim.is_none() && !xadd {
+            return Err(CmdError::new("ERR syntax error, XTRIM must be called with a trimming strategy"));
+        }
         if cx.origin == Origin::Replay {
             // What was propagated says exactly what is left.
             return Ok(());
         }
-        match self.limit {
-            Some(_) if !trim.approx => {
+        let trim = self.trim.as_mut().filter(|trim| trim.approx);
+        match (trim, self.limit) {
+            (None, Some(_)) => {
                 return Err(CmdError::new(
                     "ERR syntax error, LIMIT cannot be used without the special ~ option",
                 ));
             }
-            Some(limit) => trim.limit = limit as u64,
-            None if trim.approx => {
+            (None, None) => {}
+            (Some(trim), Some(limit)) => trim.limit = limit as u64,
+            (Some(trim), None) => {
                 let limit = cx.sv.config.stream_node_max_entries.saturating_mul(100);
                 trim.limit = if limit == 0 { 10_000 } else { limit.min(1_000_000) };
             }
-            None => {}
         }
         Ok(())
     }

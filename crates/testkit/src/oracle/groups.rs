@@ -350,6 +350,5 @@ const STREAM: &[&str] = &[
     "XCLAIM $k $grp $who 0 {$id} [JUSTID] [FORCE] [RETRYCOUNT $i] [LASTID $id]",
     "XCLAIM $k $grp $who ($i|100000000) {$id} [IDLE 5|TIME 5|FOO]",
     "XAUTOCLAIM $k $grp $who 0 $bound [COUNT $i] [JUSTID]",
-    "XINFO (GROUPS|STREAM|CONSUMERS) nokey",
     "OBJECT ENCODING $k",
 ];

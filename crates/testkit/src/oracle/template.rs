@@ -1,6 +1,6 @@
 //! Commands from templates: `SET $k $v [EX $sec|KEEPTTL] [NX|XX]`.
 //!
-//! `$name` is a random value of a kind, `[a|b]` one alternative or nothing, `(a|b)` one alternative, `{x}` one to
+//! `$name` is a random value of a kind (a `$` alone is itself), `[a|b]` one alternative or nothing, `(a|b)` one alternative, `{x}` one to
 //! three times. So a whole command with all its options is one line that can be read beside its documentation.
 
 use crate::client::Command;
@@ -27,7 +27,7 @@ fn sequence(mut text: &str, rng: &mut Rng, out: &mut Command) {
         let end = text.find([' ', '[', '(', '{']).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
         text = rest;
-        match word.strip_prefix('$') {
+        match word.strip_prefix('$').filter(|kind| !kind.is_empty()) {
             Some(kind) => out.push(super::values::make(kind, rng)),
             None => out.push(word.as_bytes().to_vec()),
         }

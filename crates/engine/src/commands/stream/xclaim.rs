@@ -37,9 +37,10 @@
 use crate::commands::stream_util::{
     Delivery, delivery_of, id_arg, int_or, no_key_or_group, parse_id, propagate_deliveries,
     propagate_group_id, reply_entry, reply_id,
+    unrecognized_option,
 };
 use crate::cx::Cx;
-use crate::error::{CmdError, Res};
+use crate::error::Res;
 use crate::notify::Event;
 use crate::reply::Reply;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
@@ -102,8 +103,7 @@ fn read(cx: &Cx<'_>) -> Res<Claim> {
             i += 1;
             claim.last_id = id_arg(cx.args[i])?;
         } else {
-            let option = [b"ERR Unrecognized XCLAIM option '", cx.args[i], b"'"].concat();
-            return Err(CmdError::owned(option));
+            return Err(unrecognized_option(cx.args[i]));
         }
         i += 1;
     }
