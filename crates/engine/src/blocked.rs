@@ -196,6 +196,7 @@ pub(crate) fn serve(ks: &mut Keyspace, sv: &mut ServerState) {
             let Some(request) = ks.blocked.by_client.get(&id).map(|w| &w.request) else { continue };
             let (kind, on_deletion) = (request.kind, request.on_deletion);
             ks.cur = db;
+            // A look without effects: a key past its deadline is not there, but is deleted by who comes next.
             let now = ks.view(&key).map(|entry| entry.value.kind());
             if now == Some(kind) || on_deletion {
                 run_again(ks, sv, id);
