@@ -322,17 +322,24 @@ fn log_slow(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], command: &Comman
     };
     let max = sv.config.slowlog_max_len as usize;
     let time = (sv.stamp / 1_000_000) as i64;
-    if command.spec.flags.contains(Flags::SENSITIVE) {
-        let shown = if command.full_name.contains('|') { 2 } else { 1 };
-        let redacted: Vec<&[u8]> = argv
-            .iter()
-            .enumerate()
-            .map(|(i, arg)| if i < shown { *arg } else { &b"(redacted)"[..] })
-            .collect();
-        sv.stats.slow(time, usec, &redacted, addr, name, max);
-    } else {
-        sv.stats.slow(time, usec, argv, addr, name, max);
+    let shown: Vec<&[u8]> = argv
+        .iter()
+        .enumerate()
+        .map(|(i, arg)| if is_secret(command, argv, i) { &b"(redacted)"[..] } else { *arg })
+        .collect();
+    sv.stats.slow(time, usec, &shown, addr, name, max);
+}
+
+/// Parameters whose value nobody may read in a log.
+const SECRETS: [&[u8]; 3] = [b"requirepass", b"masterauth", b"primaryauth"];
+
+/// True for an argument that may hold a password.
+fn is_secret(command: &Command, argv: &[&[u8]], i: usize) -> bool {
+    if command.full_name == "config|set" {
+        return i > 2 && i % 2 == 1 && SECRETS.iter().any(|name| argv[i - 1].eq_ignore_ascii_case(name));
     }
+    let names = if command.full_name.contains('|') { 2 } else { 1 };
+    i >= names && command.spec.flags.contains(Flags::SENSITIVE)
 }
 
 /// Ends a unit of execution: releases its effects.

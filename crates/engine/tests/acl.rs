@@ -1,0 +1,164 @@
+//! Users with several connections, without a server: whom a change of rights reaches, and where rights are asked for.
+
+use totality_engine::engine::NoTicker;
+use totality_engine::{After, ClientId, Config, ConnInfo, Engine, ManualClock, Outgoing};
+
+struct Bench {
+    engine: Engine,
+    admin: ClientId,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let clock = ManualClock::new(1_700_000_000_000_000);
+        let mut engine = Engine::new(Config::default(), Box::new(clock), [7; 16]);
+        let admin = engine.connect(ConnInfo::default());
+        Bench { engine, admin }
+    }
+
+    fn give(&mut self, client: ClientId, argv: &[&str]) -> (String, After) {
+        let argv: Vec<&[u8]> = argv.iter().map(|arg| arg.as_bytes()).collect();
+        let mut out = Vec::new();
+        self.engine.wake();
+        let after = self.engine.execute(client, &argv, &mut out, &mut NoTicker);
+        (String::from_utf8(out).unwrap(), after)
+    }
+
+    fn run(&mut self, client: ClientId, line: &str) -> String {
+        let argv: Vec<&str> = line.split(' ').collect();
+        self.give(client, &argv).0
+    }
+
+    fn admin(&mut self, line: &str) {
+        assert_eq!(self.run(self.admin, line), "+OK\r\n", "{line}");
+    }
+
+    /// A connection of a user who needs no password.
+    fn login(&mut self, user: &str) -> ClientId {
+        let client = self.engine.connect(ConnInfo::default());
+        assert_eq!(self.run(client, &format!("AUTH {user} x")), "+OK\r\n");
+        client
+    }
+
+    fn killed(&mut self) -> Vec<ClientId> {
+        let mut killed = Vec::new();
+        while let Some(out) = self.engine.next_outgoing() {
+            if let Outgoing::Kill { client, .. } = out {
+                killed.push(client);
+            }
+        }
+        killed
+    }
+
+    fn info(&mut self, name: &str) -> String {
+        let text = self.run(self.admin, "INFO stats");
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+        line[name.len() + 1..].to_owned()
+    }
+}
+
+#[test]
+fn a_change_reaches_those_who_are_connected() {
+    let mut b = Bench::new();
+    b.admin("ACL SETUSER u on nopass ~k* +get +set");
+    let client = b.login("u");
+    assert_eq!(b.run(client, "SET k v"), "+OK\r\n");
+    b.admin("ACL SETUSER u -set");
+    assert_eq!(b.run(client, "SET k v"), "-NOPERM User u has no permissions to run the 'set' command\r\n");
+    assert_eq!(b.run(client, "GET o"), "-NOPERM No permissions to access a key\r\n");
+    b.admin("ACL SETUSER u allkeys allchannels +@all");
+    assert_eq!(b.run(client, "GET o"), "$-1\r\n");
+    assert_eq!(b.info("acl_access_denied_cmd"), "1");
+    assert_eq!(b.info("acl_access_denied_key"), "1");
+}
+
+#[test]
+fn who_is_removed_is_a_stranger_and_goes() {
+    let mut b = Bench::new();
+    b.admin("ACL SETUSER u on nopass +@all ~*");
+    let (client, own) = (b.login("u"), b.login("u"));
+    b.admin("CONFIG SET requirepass secret");
+    let (reply, after) = b.give(own, &["ACL", "DELUSER", "u"]);
+    assert_eq!((reply.as_str(), after), (":1\r\n", After::Close));
+    assert_eq!(b.killed(), [client]);
+    assert!(b.run(client, "GET k").starts_with("-NOAUTH"));
+    assert!(b.run(client, "AUTH u x").starts_with("-WRONGPASS"));
+}
+
+#[test]
+fn subscribers_who_lose_a_channel_go() {
+    let mut b = Bench::new();
+    b.admin("ACL SETUSER u on nopass +@all &a* &b");
+    let (first, second) = (b.login("u"), b.login("u"));
+    b.run(first, "SUBSCRIBE a1");
+    b.run(second, "PSUBSCRIBE b");
+    b.admin("ACL SETUSER u &c");
+    assert_eq!(b.killed(), []);
+    b.admin("ACL SETUSER u resetchannels &a*");
+    assert_eq!(b.killed(), [second]);
+}
+
+#[test]
+fn exec_asks_again() {
+    let mut b = Bench::new();
+    b.admin("ACL SETUSER u on nopass +@all ~*");
+    let client = b.login("u");
+    for line in ["MULTI", "SET k v", "GET k"] {
+        b.run(client, line);
+    }
+    b.admin("ACL SETUSER u -set");
+    let reply = b.run(client, "EXEC");
+    assert!(reply.starts_with("*2\r\n-NOPERM ACLs rules changed between"), "{reply}");
+    assert!(reply.ends_with("no permission to execute the command or subcommand\r\n$-1\r\n"), "{reply}");
+    // What may not be queued spoils the transaction.
+    b.run(client, "MULTI");
+    assert!(b.run(client, "SET k v").starts_with("-NOPERM"));
+    assert!(b.run(client, "EXEC").starts_with("-EXECABORT"));
+}
+
+#[test]
+fn a_script_may_do_what_its_caller_may() {
+    let mut b = Bench::new();
+    b.admin("ACL SETUSER u on nopass +eval +get ~k*");
+    let client = b.login("u");
+    let mut eval = |script: &str| b.give(client, &["EVAL", script, "0"]).0;
+    assert_eq!(eval("return redis.call('get','k')"), "$-1\r\n");
+    let denied = eval("return redis.call('get','o')");
+    assert!(denied.starts_with("-ERR ACL failure in script: No permissions to access a key"), "{denied}");
+    let denied = eval("return redis.pcall('set','k','v')");
+    assert_eq!(denied, "-ERR ACL failure in script: User u has no permissions to run the 'set' command\r\n");
+    assert_eq!(eval("return redis.acl_check_cmd('get','k')"), ":1\r\n");
+    assert_eq!(eval("return redis.acl_check_cmd('set','k','v')"), "$-1\r\n");
+    let log = b.run(b.admin, "ACL LOG 1");
+    assert!(log.contains("\r\n$3\r\nlua\r\n$6\r\nobject\r\n$3\r\nset\r\n"), "{log}");
+}
+
+#[test]
+fn who_waited_is_asked_again() {
+    let mut b = Bench::new();
+    b.admin("ACL SETUSER u on nopass +@all ~*");
+    let client = b.login("u");
+    assert_eq!(b.give(client, &["BLPOP", "l", "0"]).1, After::Blocked);
+    b.admin("ACL SETUSER u -blpop");
+    b.run(b.admin, "RPUSH l x");
+    let reply = std::iter::from_fn(|| b.engine.next_outgoing()).find_map(|out| match out {
+        Outgoing::Reply { bytes, .. } => Some(String::from_utf8(bytes).unwrap()),
+        _ => None,
+    });
+    assert_eq!(reply.unwrap(), "-NOPERM User u has no permissions to run the 'blpop' command\r\n");
+    assert_eq!(b.run(b.admin, "LLEN l"), ":1\r\n");
+}
+
+#[test]
+fn secrets_stay_out_of_the_slow_log() {
+    let mut b = Bench::new();
+    b.admin("CONFIG SET slowlog-log-slower-than 0");
+    b.admin("ACL SETUSER u on >secret");
+    b.admin("CONFIG SET hz 10 requirepass secret");
+    b.run(b.admin, "AUTH secret");
+    let other = b.engine.connect(ConnInfo::default());
+    b.run(other, "HELLO 2 AUTH u secret");
+    let log = b.run(b.admin, "SLOWLOG GET 10");
+    assert!(log.contains("requirepass") && log.contains("SETUSER") && log.contains("HELLO"), "{log}");
+    assert!(!log.contains("secret"), "{log}");
+}
