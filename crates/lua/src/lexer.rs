@@ -193,7 +193,8 @@ impl<'s> Lexer<'s> {
         out.extend_from_slice(format!(":{}: {msg}", self.line).as_bytes());
         let text;
         let quoted: &[u8] = match near {
-            Near::Nothing => return Fail::Syntax(out),
+            // Lua's own token number of a zero byte is 0, which it takes for "no token".
+            Near::Nothing | Near::Token(Tok::Char(0)) => return Fail::Syntax(out),
             Near::Buffer => crate::debuginfo::c_str(&self.buf),
             Near::Token(Tok::Char(c)) if !c.is_ascii_control() => std::slice::from_ref(c),
             Near::Token(t) => {

@@ -15,6 +15,8 @@ pub enum Rule {
     Unordered,
     /// As `Unordered`, but elements are pairs.
     UnorderedPairs,
+    /// As `UnorderedPairs`, and the second of each pair is a number, however it is written.
+    Scores,
     /// Drawn at random: only the shape is compared.
     Random,
 }
@@ -28,7 +30,8 @@ pub fn rule(command: &Command) -> Rule {
         b"SCAN" | b"HSCAN" | b"SSCAN" | b"ZSCAN" if !whole => Rule::Random,
         b"TTL" | b"EXPIRETIME" => Rule::Near(1),
         b"PTTL" | b"PEXPIRETIME" => Rule::Near(2_000),
-        b"HGETALL" | b"HSCAN" | b"ZSCAN" => Rule::UnorderedPairs,
+        b"ZSCAN" => Rule::Scores,
+        b"HGETALL" | b"HSCAN" => Rule::UnorderedPairs,
         b"HKEYS" | b"HVALS" | b"SMEMBERS" | b"SINTER" | b"SUNION" | b"SDIFF" | b"KEYS" | b"SCAN"
         | b"SSCAN" => Rule::Unordered,
         b"RANDOMKEY" | b"HRANDFIELD" | b"SRANDMEMBER" | b"ZRANDMEMBER" | b"SPOP" => Rule::Random,
@@ -61,7 +64,9 @@ fn same_value(rule: Rule, ours: &Value, theirs: &Value) -> bool {
         (Rule::Near(by), Value::Int(a), Value::Int(b)) => *a > 0 && *b > 0 && a.abs_diff(*b) <= by as u64,
         (Rule::Unordered | Rule::UnorderedPairs, Value::Map(a), Value::Map(b)) => sorted(a) == sorted(b),
         (Rule::Unordered, Value::Set(_), Value::Set(_)) => sorted(&ours.items()) == sorted(&theirs.items()),
-        (Rule::Unordered | Rule::UnorderedPairs, Value::Array(a), Value::Array(b)) => unordered(rule, a, b),
+        (Rule::Unordered | Rule::UnorderedPairs | Rule::Scores, Value::Array(a), Value::Array(b)) => {
+            unordered(rule, a, b)
+        }
         (Rule::Random, a, b) => shape(a) == shape(b),
         _ => false,
     }
@@ -75,8 +80,17 @@ fn unordered(rule: Rule, ours: &[Value], theirs: &[Value]) -> bool {
     let pairs = |v: &[Value]| v.chunks(2).map(<[Value]>::to_vec).collect::<Vec<_>>();
     match rule {
         Rule::UnorderedPairs => sorted(&pairs(ours)) == sorted(&pairs(theirs)),
+        Rule::Scores => {
+            let read =
+                |v: &[Value]| v.chunks(2).map(|p| (p[0].clone(), p.get(1).map(number))).collect::<Vec<_>>();
+            sorted(&read(ours)) == sorted(&read(theirs))
+        }
         _ => sorted(ours) == sorted(theirs),
     }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.bytes().and_then(|b| std::str::from_utf8(b).ok()?.parse().ok())
 }
 
 fn sorted<T: std::fmt::Debug>(items: &[T]) -> Vec<String> {

@@ -264,8 +264,16 @@ fn undefined(command: &Command) -> bool {
         b"SRANDMEMBER" | b"HRANDFIELD" | b"ZRANDMEMBER" => number(2).is_some_and(|n| n < -1000),
         // The least integer has no negation: 7.0 counts on with it.
         b"LREM" => number(2) == Some(i64::MIN),
+        b"LPOS" => command.iter().any(|w| w == b"-9223372036854775808"),
         b"SCAN" => number(1).is_some_and(|n| n != 0),
         b"HSCAN" | b"SSCAN" | b"ZSCAN" => number(2).is_some_and(|n| n != 0),
+        // A moment that is past: newer servers delete the key at once.
+        b"SET" | b"GETEX" => (2..command.len()).any(|i| {
+            let at = command[i - 1].to_ascii_uppercase();
+            (at == b"EXAT" || at == b"PXAT") && number(i).is_some_and(|n| (1..3_000_000_000).contains(&n))
+        }),
+        // Scores that only some servers read, so that the data would part.
+        [b'Z', ..] => command.iter().any(|w| matches!(w.as_slice(), b"0x10" | b" 1")),
         // These would wait.
         b"BLPOP" | b"BRPOP" | b"BRPOPLPUSH" | b"BLMOVE" | b"BZPOPMIN" | b"BZPOPMAX" => waits(command.last()),
         b"BLMPOP" | b"BZMPOP" => waits(command.get(1)),

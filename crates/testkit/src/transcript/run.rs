@@ -107,7 +107,7 @@ fn matches(step: &Step, way: Way, reply: Value) -> bool {
     let arity = "(error) ERR wrong number of arguments for ";
     if way == Way::Script && step.reply.first().is_some_and(|l| l.starts_with(arity)) {
         // The gate's own error has another text in scripts; the one that a handler gives is the same.
-        return reply.text() == "ERR Wrong number of args calling Redis command from script"
+        return reply.text() == "ERR Wrong number of args calling command from script"
             || text_matches(&step.reply, &print::reply(&reply));
     }
     if way != Way::Resp3 {
