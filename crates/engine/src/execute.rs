@@ -68,7 +68,16 @@ pub fn client_command(
                 client.multi = None;
             }
             ks.watch.unwatch(id);
-            reply.error(error.text());
+            if commands::lookup(argv[0]).is_some_and(|command| command.spec.name == "exec")
+                && sv.clients.get_mut(id).is_some_and(|client| client.multi.take().is_some())
+            {
+                // A transaction that may not run now is over.
+                ks.watch.unwatch(id);
+                let why = error.text().to_vec();
+                reply.error(&[b"EXECABORT Transaction discarded because of: ", why.as_slice()].concat());
+            } else {
+                reply.error(error.text());
+            }
         }
         Err(error) => {
             reject(sv, id, argv, &error);
@@ -122,7 +131,7 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     if let Some(pause) = sv.pause
         && pause.until > ks.now
         && !client.replica
-        && (pause.all || may_write(client, command))
+        && (pause.all || may_write(sv, client, command, argv))
     {
         return Ok(Admitted::Postpone);
     }
@@ -209,13 +218,19 @@ pub(crate) fn permit_queued(ks: &Keyspace, sv: &mut ServerState, id: ClientId, q
     )))
 }
 
-/// True for commands that CLIENT PAUSE WRITE holds back.
-fn may_write(client: &Client, command: &Command) -> bool {
-    let writes = Flags::WRITE.union(Flags::MAY_REPLICATE);
-    let exec = command.spec.name == "exec" && command.spec.group == crate::spec::Group::Transactions;
-    let queued = client.multi.as_ref().filter(|_| exec);
-    command.spec.flags.intersects(writes)
-        || queued.is_some_and(|multi| multi.queue.iter().any(|q| q.command.spec.flags.intersects(writes)))
+/// True for commands that CLIENT PAUSE WRITE holds back; of EXEC, what is queued decides.
+fn may_write(sv: &ServerState, client: &Client, command: &Command, argv: &[&[u8]]) -> bool {
+    let writes = |command: &Command, subject: Option<&[u8]>| {
+        let flags = command.spec.flags;
+        flags.intersects(Flags::WRITE.union(Flags::MAY_REPLICATE))
+            && !(flags.contains(Flags::SCRIPT) && crate::script::declares_no_writes(sv, command, subject))
+    };
+    match &client.multi {
+        Some(multi) if command.spec.name == "exec" => {
+            multi.queue.iter().any(|q| writes(q.command, q.argv.get(1).map(|arg| &**arg)))
+        }
+        _ => writes(command, argv.get(1).copied()),
+    }
 }
 
 /// True when the data set is over `maxmemory` and stays so.
@@ -406,8 +421,13 @@ pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
 /// Takes back a reply that CLIENT REPLY suppresses.
 pub fn apply_reply_mode(sv: &mut ServerState, id: ClientId, start: usize, out: &mut Vec<u8>) {
     let Some(client) = sv.clients.get_mut(id) else { return };
+    // What SUBSCRIBE and its relatives answer are messages, which are never suppressed.
+    let messages = Flags::PUBSUB.union(Flags::SUBSCRIBED);
+    let subscribing = client.last_command.is_some_and(|command| command.spec.flags.contains(messages));
     match client.reply_mode {
         ReplyMode::On => {}
+        ReplyMode::Off if subscribing => {}
+        ReplyMode::SkipNext if subscribing => client.reply_mode = ReplyMode::On,
         ReplyMode::Off => out.truncate(start),
         ReplyMode::SkipNext => {
             out.truncate(start);

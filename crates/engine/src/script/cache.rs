@@ -126,6 +126,11 @@ impl Cache {
         Some(script)
     }
 
+    /// The script, without marking it as used.
+    pub fn peek(&self, sha: &Sha) -> Option<&Cached> {
+        self.scripts.get(sha)
+    }
+
     /// All scripts.
     pub fn iter(&self) -> impl Iterator<Item = (&Sha, &Cached)> {
         self.scripts.iter()

@@ -13,7 +13,22 @@ pub use header::ScriptFlags;
 pub use library::{Function, Libraries, Library, load as load_library};
 pub use run::{Subject, run};
 
+use crate::commands::Command;
+use crate::state::ServerState;
 use totality_lua::{Interrupt, Limits, Vm};
+
+/// True when the script or function that a command runs says of itself that it never writes.
+pub fn declares_no_writes(sv: &ServerState, command: &Command, subject: Option<&[u8]>) -> bool {
+    let Some(subject) = subject else { return false };
+    let flags = match command.spec.name {
+        "eval" | "eval_ro" => header::parse(subject).ok().map(|header| header.flags),
+        "evalsha" | "evalsha_ro" => {
+            cache::parse_hex(subject).and_then(|sha| sv.scripts.cache.peek(&sha)).map(|script| script.flags)
+        }
+        _ => sv.scripts.libraries.function(subject).map(|function| function.flags),
+    };
+    flags.is_some_and(|flags| flags.contains(ScriptFlags::NO_WRITES))
+}
 
 /// Compiled scripts and libraries, and the VM that runs EVAL.
 #[derive(Default)]

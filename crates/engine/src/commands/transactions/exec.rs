@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("exec", 1, Group::Transactions, FLAGS.union(Flags::SKIP_SLOWLOG).union(Flags::NO_PROPAGATE), run)
+    Spec::new("exec", 1, Group::Transactions, FLAGS.difference(Flags::ALLOW_BUSY).union(Flags::SKIP_SLOWLOG).union(Flags::NO_PROPAGATE), run)
         .cats(Cat::TRANSACTION)
         .doc("1.2.0", "Depends on the queued commands", "Runs the queued commands of a transaction.");
 
