@@ -8,7 +8,7 @@ use crate::native::{Ctx, Env, ErrFunc, NativeFn, NativeKind, State};
 use crate::protos::Loaded;
 use crate::reply::Op;
 use crate::thread::{Frame, NATIVE};
-use crate::value::{Limit, LuaError, TableId, Value};
+use crate::value::{Limit, LuaError, TableId, Value, put};
 use crate::view::{View, Where};
 
 /// Nested calls through Rust (Lua 5.1's `LUAI_MAXCCALLS`).
@@ -209,6 +209,7 @@ fn overflow(st: &mut State, env: &Env<'_>, host: &mut dyn Host) -> Result<(), Lu
 }
 
 #[allow(clippy::too_many_arguments)]
+#[inline]
 fn native(
     st: &mut State,
     env: &Env<'_>,
@@ -219,6 +220,23 @@ fn native(
     nresults: i32,
     site: Option<&AtomicU32>,
 ) -> Result<Called, LuaError> {
+    match kind {
+        NativeKind::Rust(f) => native_rust(st, env, host, f, func, nargs, nresults)?,
+        NativeKind::Host(id) => native_host(st, env, host, id, func, nargs, nresults, site)?,
+    }
+    Ok(Called::Done)
+}
+
+/// Pushes the frame of a native function.
+#[inline(always)]
+fn enter_native(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    func: usize,
+    nargs: usize,
+    nresults: i32,
+) -> Result<(), LuaError> {
     if st.frames.len() >= st.max_frames {
         overflow(st, env, host)?;
     }
@@ -238,33 +256,66 @@ fn native(
         tailcalls: 0,
         top: top as u32,
     });
-    let r = match kind {
-        NativeKind::Rust(f) => run_native(st, env, host, f, base, nargs),
-        NativeKind::Host(id) => call_host(st, env, host, id, base, nargs, site),
-    };
+    Ok(())
+}
+
+/// Drops the frame of a native function and puts its results in place.
+#[inline(always)]
+fn leave_native(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    r: Result<usize, LuaError>,
+    func: usize,
+    nresults: i32,
+) -> Result<(), LuaError> {
     let n = match r {
         Ok(n) => n,
-        Err(e @ LuaError::Raised { handled: false, .. }) => return Err(handle(st, env, host, e)),
-        Err(e) => return Err(e),
+        Err(e) => return Err(handle(st, env, host, e)),
     };
     st.frames.pop();
-    place_results(st, func, st.top - n, n, nresults);
+    if n == 1 && nresults == 1 {
+        let v = st.stack[st.top - 1];
+        put(&mut st.stack[func], &v);
+    } else {
+        place_results(st, func, st.top - n, n, nresults);
+    }
     if st.heap.wants_gc() {
         safe_point(st, env)?;
     }
-    Ok(Called::Done)
+    Ok(())
 }
 
-#[inline]
-fn run_native(
+/// Calls a function of a library with the `nargs` values after stack slot `func`.
+#[inline(never)]
+pub(crate) fn native_rust(
     st: &mut State,
     env: &Env<'_>,
     host: &mut dyn Host,
     f: NativeFn,
-    base: usize,
+    func: usize,
     nargs: usize,
-) -> Result<usize, LuaError> {
-    f(&mut Ctx { st, env, host, base, nargs })
+    nresults: i32,
+) -> Result<(), LuaError> {
+    enter_native(st, env, host, func, nargs, nresults)?;
+    let r = f(&mut Ctx { st, env, host, base: func + 1, nargs });
+    leave_native(st, env, host, r, func, nresults)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn native_host(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    id: u32,
+    func: usize,
+    nargs: usize,
+    nresults: i32,
+    site: Option<&AtomicU32>,
+) -> Result<(), LuaError> {
+    enter_native(st, env, host, func, nargs, nresults)?;
+    let r = call_host(st, env, host, id, func + 1, nargs, site);
+    leave_native(st, env, host, r, func, nresults)
 }
 
 /// Moves `n` results from `from` to `to`, as many as wanted.

@@ -152,16 +152,21 @@ impl Heap {
         }
     }
 
-    /// `t[s]` for an interned string, through `__index` tables; `None` when a function must be called or the answer is
-    /// an error.
+    /// What a string has under an interned name, when that takes no call.
     #[inline]
-    pub(crate) fn get_field(&mut self, t: TableId, s: StrId) -> Option<Value> {
-        let h = self.strs.table_hash(s);
-        let v = self.tables[t.index()].get_short(s, h);
-        if v.is_nil() { self.get_inherited(t, s, h) } else { Some(v) }
+    pub(crate) fn string_method(&mut self, s: StrId, h: u32) -> Option<Value> {
+        let m = self.string_meta?;
+        let hm = self.strs.table_hash(self.index_name);
+        match self.tables[m.index()].short(self.index_name, hm) {
+            Some(&Value::Table(t)) => self.tables[t.index()].short(s, h).filter(|v| !v.is_nil()).copied(),
+            _ => None,
+        }
     }
 
-    fn get_inherited(&mut self, t: TableId, s: StrId, h: u32) -> Option<Value> {
+    /// `t[s]` for an interned string that `t` itself does not have, through `__index` tables; `None` when a function must
+    /// be called or the answer is an error.
+    #[inline(never)]
+    pub(crate) fn get_inherited(&mut self, t: TableId, s: StrId, h: u32) -> Option<Value> {
         let mut t = t;
         for _ in 0..16 {
             let tab = &self.tables[t.index()];

@@ -32,6 +32,7 @@ pub mod pattern;
 mod protos;
 pub mod reply;
 mod sandbox;
+mod slow;
 mod strings;
 mod table;
 mod thread;

@@ -163,6 +163,28 @@ impl Table {
         Value::Nil
     }
 
+    /// Value of the entry of an interned string.
+    #[inline(always)]
+    pub(crate) fn short(&self, s: crate::value::StrId, hash: u32) -> Option<&Value> {
+        let mut i = hash as usize & self.nodes.len().wrapping_sub(1);
+        while let Some(n) = self.nodes.get(i) {
+            if let Value::Str(k) = n.key
+                && k == s
+            {
+                return Some(&n.val);
+            }
+            i = n.next as usize;
+        }
+        None
+    }
+
+    /// The same, to be assigned.
+    #[inline(always)]
+    pub(crate) fn short_mut(&mut self, s: crate::value::StrId, hash: u32) -> Option<&mut Value> {
+        let i = self.find_short(s, hash)?;
+        self.nodes.get_mut(i).map(|n| &mut n.val)
+    }
+
     /// Position of the entry of an interned string.
     #[inline]
     pub(crate) fn find_short(&self, s: crate::value::StrId, hash: u32) -> Option<usize> {

@@ -126,6 +126,17 @@ impl Value {
     }
 }
 
+/// Copies a value in its two halves: a whole copy of one that was just written in halves stalls the processor.
+#[inline(always)]
+pub(crate) fn put(to: &mut Value, v: &Value) {
+    match *v {
+        Value::Num(n) => *to = Value::Num(n),
+        Value::Table(t) => *to = Value::Table(t),
+        Value::Str(s) => *to = Value::Str(s),
+        v => *to = v,
+    }
+}
+
 /// Why execution leaves the normal path. Only `Raised` is a Lua error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LuaError {

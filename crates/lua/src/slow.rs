@@ -1,0 +1,245 @@
+//! The interpreter's slow way: instructions in full generality, with conversions, metamethods and errors. They work on
+//! the stack, not on borrowed registers, so they may call back into scripts.
+
+use crate::call::{call_value, run_error, safe_point};
+use crate::heap::Code;
+use crate::host::Host;
+use crate::meta::{self, Event};
+use crate::native::{Env, State};
+use crate::op::{Instr, Op};
+use crate::parser::fb_to_int;
+use crate::protos::Loaded;
+use crate::table::Lazy;
+use crate::value::{FuncRef, Limit, LuaError, TableId, Value};
+
+/// An operand: its value, and its stack slot when it is a register.
+type Operand = (Value, Option<usize>);
+
+/// Runs one instruction; true when it jumps. `top` is the end of the frame, and the frame holds the position.
+#[inline(never)]
+pub(crate) fn instruction(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    proto: &Loaded,
+    base: usize,
+    i: Instr,
+) -> Result<bool, LuaError> {
+    let at = |n: u8| base + n as usize;
+    let k = |d: u32| proto.k[d as usize];
+    match i.op {
+        Op::GetGlobal => {
+            let g = Value::Table(st.globals);
+            st.stack[at(i.a)] = meta::index(st, env, host, g, k(i.d))?;
+        }
+        Op::SetGlobal => {
+            let (g, v) = (Value::Table(st.globals), st.stack[at(i.a)]);
+            meta::set_index(st, env, host, g, k(i.d), v, None)?;
+        }
+        Op::GetTable | Op::GetField | Op::GetTableK => {
+            let t = st.stack[at(i.b)];
+            let key = if i.op == Op::GetTable { st.stack[at(i.c)] } else { k(i.d) };
+            st.stack[at(i.a)] = meta::index_at(st, env, host, t, key, Some(at(i.b)))?;
+        }
+        Op::SelfK => {
+            let t = st.stack[at(i.b)];
+            st.stack[at(i.a) + 1] = t;
+            st.stack[at(i.a)] = meta::index_at(st, env, host, t, k(i.d), Some(at(i.b)))?;
+        }
+        Op::SetTable | Op::SetTableRK | Op::SetField | Op::SetFieldK => {
+            let (key, v) = match i.op {
+                Op::SetTable => (st.stack[at(i.b)], st.stack[at(i.c)]),
+                Op::SetTableRK => (st.stack[at(i.b)], k(i.d)),
+                Op::SetField => (k(i.d), st.stack[at(i.c)]),
+                _ => (k(i.d >> 16), k(i.d & 0xFFFF)),
+            };
+            let t = st.stack[at(i.a)];
+            meta::set_index(st, env, host, t, key, v, Some(at(i.a)))?;
+            if st.heap.wants_gc() {
+                safe_point(st, env)?;
+            }
+        }
+        Op::NewTable => {
+            crate::gc::collect(st, env);
+            let t = st.heap.new_table(fb_to_int(i.b), fb_to_int(i.c));
+            st.stack[at(i.a)] = Value::Table(t.ok_or(LuaError::Limit(Limit::Memory))?);
+        }
+        Op::Len => {
+            let v = st.stack[at(i.b)];
+            st.stack[at(i.a)] = meta::len(st, env, host, v, at(i.b))?;
+        }
+        Op::Eq => {
+            return meta::equals(st, env, host, st.stack[at(i.a)], st.stack[at(i.b)])
+                .map(|r| r == (i.c != 0));
+        }
+        Op::EqK => return Ok(st.heap.raw_eq(st.stack[at(i.a)], k(u32::from(i.b))) == (i.c != 0)),
+        Op::Lt | Op::LtRK | Op::LtKR | Op::Le | Op::LeRK | Op::LeKR => {
+            let x = if matches!(i.op, Op::LtKR | Op::LeKR) { k(u32::from(i.a)) } else { st.stack[at(i.a)] };
+            let y = if matches!(i.op, Op::LtRK | Op::LeRK) { k(u32::from(i.b)) } else { st.stack[at(i.b)] };
+            let r = if matches!(i.op, Op::Lt | Op::LtRK | Op::LtKR) {
+                meta::less_than(st, env, host, x, y)?
+            } else {
+                meta::less_equal(st, env, host, x, y)?
+            };
+            return Ok(r == (i.c != 0));
+        }
+        Op::ForPrep => {
+            for_prep(st, env, at(i.a))?;
+            return Ok(true);
+        }
+        Op::TForLoop => return t_for_loop(st, env, host, at(i.a), i.c),
+        _ => {
+            if let Some(event) = arithmetic(i.op) {
+                let (x, y) = operands(st, proto, base, i);
+                st.stack[at(i.a)] = meta::arith(st, env, host, event, x, y)?;
+            } else {
+                debug_assert!(false, "{:?} has no slow way", i.op);
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn arithmetic(op: Op) -> Option<Event> {
+    Some(match op {
+        Op::Add | Op::AddRK | Op::AddKR => Event::Add,
+        Op::Sub | Op::SubRK | Op::SubKR => Event::Sub,
+        Op::Mul | Op::MulRK | Op::MulKR => Event::Mul,
+        Op::Div | Op::DivRK | Op::DivKR => Event::Div,
+        Op::Mod | Op::ModRK | Op::ModKR => Event::Mod,
+        Op::Pow | Op::PowRK | Op::PowKR => Event::Pow,
+        Op::Unm => Event::Unm,
+        _ => return None,
+    })
+}
+
+/// The operands of an arithmetic instruction.
+fn operands(st: &State, proto: &Loaded, base: usize, i: Instr) -> (Operand, Operand) {
+    let reg = |n: u8| (st.stack[base + n as usize], Some(base + n as usize));
+    let constant = || (proto.k[i.d as usize], None);
+    match i.op {
+        Op::AddRK | Op::SubRK | Op::MulRK | Op::DivRK | Op::ModRK | Op::PowRK => (reg(i.b), constant()),
+        Op::AddKR | Op::SubKR | Op::MulKR | Op::DivKR | Op::ModKR | Op::PowKR => (constant(), reg(i.c)),
+        Op::Unm => (reg(i.b), reg(i.b)),
+        _ => (reg(i.b), reg(i.c)),
+    }
+}
+
+/// Makes the three values of a numeric `for` at stack slot `a` numbers; the first is one step before the start.
+fn for_prep(st: &mut State, env: &Env<'_>, a: usize) -> Result<(), LuaError> {
+    let mut v = [0.0; 3];
+    for (n, what) in ["initial value", "limit", "step"].into_iter().enumerate() {
+        match st.to_number(st.stack[a + n]) {
+            Some(number) => v[n] = number,
+            None => return Err(run_error(st, env, &format!("'for' {what} must be a number"))),
+        }
+    }
+    st.stack[a] = Value::Num(v[0] - v[2]);
+    st.stack[a + 1] = Value::Num(v[1]);
+    st.stack[a + 2] = Value::Num(v[2]);
+    Ok(())
+}
+
+/// One turn of a generic `for` whose three values are at stack slot `a`; true when the loop goes on.
+fn t_for_loop(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    a: usize,
+    wanted: u8,
+) -> Result<bool, LuaError> {
+    let wanted = wanted as usize;
+    // `next` and the iterator of `ipairs` need no call.
+    if let (Value::Native(id), Value::Table(t)) = (st.stack[a], st.stack[a + 1]) {
+        let entry = if id == st.next_fn || id == st.global_next {
+            Some(crate::lib_base::next_entry(st, env, t, st.stack[a + 2])?)
+        } else if id == st.ipairs_fn
+            && let Value::Num(n) = st.stack[a + 2]
+            && st.heap.tables[t.index()].lazy == Lazy::No
+        {
+            let v = st.heap.tables[t.index()].get_num(n + 1.0);
+            Some(if v.is_nil() { None } else { Some((Value::Num(n + 1.0), v)) })
+        } else {
+            None
+        };
+        match entry {
+            Some(Some((key, v))) => {
+                let to = &mut st.stack[a + 2..a + 3 + wanted.max(1)];
+                to[0] = key;
+                to[1] = key;
+                if wanted >= 2 {
+                    to[2] = v;
+                    to[3..].fill(Value::Nil);
+                }
+                return Ok(true);
+            }
+            Some(None) => {
+                st.stack[a + 3..a + 3 + wanted].fill(Value::Nil);
+                return Ok(false);
+            }
+            None => {}
+        }
+    }
+    st.stack.copy_within(a..a + 3, a + 3);
+    call_value(st, env, host, a + 3, 2, wanted as i32)?;
+    let v = st.stack[a + 3];
+    if v.is_nil() {
+        return Ok(false);
+    }
+    st.stack[a + 2] = v;
+    Ok(true)
+}
+
+/// Stores `n` values after stack slot `at` into a table, under `first` + 1 and on.
+pub(crate) fn set_list(
+    st: &mut State,
+    t: TableId,
+    at: usize,
+    n: usize,
+    first: usize,
+) -> Result<(), LuaError> {
+    let last = first + n;
+    let tab = &mut st.heap.tables[t.index()];
+    if last > tab.array.len() {
+        let hash = tab.nodes.len();
+        let lent = st.heap.strs.bytes;
+        st.heap.mem.used += lent;
+        let r = st.heap.tables[t.index()].resize(&mut st.heap.strs, &mut st.heap.mem, last, hash);
+        st.heap.mem.used -= lent;
+        r.map_err(|_| LuaError::Limit(Limit::Memory))?;
+    }
+    let State { heap, stack, .. } = st;
+    heap.tables[t.index()].array[first..last].copy_from_slice(&stack[at + 1..at + 1 + n]);
+    Ok(())
+}
+
+/// A closure of prototype `p` in the frame at `base`, whose own upvalues begin at `ups`.
+pub(crate) fn closure(st: &mut State, env: &Env<'_>, p: u32, base: usize, ups: usize) -> FuncRef {
+    let first = st.heap.up_pool.len();
+    for u in &env.protos.get(p).ups {
+        let id = if u.in_stack {
+            st.find_upval((base + u.index as usize) as u32)
+        } else {
+            st.heap.up_pool[ups + u.index as usize]
+        };
+        st.heap.up_pool.push(id);
+    }
+    st.heap.new_closure(Code::Lua(p), first)
+}
+
+/// Copies the variable arguments of the running function to stack slot `a`: as many as wanted, or all up to `top`.
+pub(crate) fn vararg(st: &mut State, params: u8, a: usize, wanted: Option<u8>) {
+    let Some(&f) = st.frames.last() else { return };
+    let from = f.func as usize + 1 + params as usize;
+    let n = f.base as usize - from;
+    let count = wanted.map_or(n, usize::from);
+    if a + count + 256 > st.stack.len() {
+        st.grow_stack(a + count + 256);
+    }
+    for j in 0..count {
+        st.stack[a + j] = if j < n { st.stack[from + j] } else { Value::Nil };
+    }
+    if wanted.is_none() {
+        st.top = a + n;
+    }
+}
