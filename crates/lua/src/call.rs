@@ -8,7 +8,7 @@ use crate::native::{Ctx, Env, ErrFunc, NativeFn, NativeKind, State};
 use crate::protos::Loaded;
 use crate::reply::Op;
 use crate::thread::{Frame, NATIVE};
-use crate::value::{Limit, LuaError, TableId, Value, put};
+use crate::value::{Limit, LuaError, TableId, Value, put_at};
 use crate::view::{View, Where};
 
 /// Nested calls through Rust (Lua 5.1's `LUAI_MAXCCALLS`).
@@ -275,8 +275,8 @@ fn leave_native(
     };
     st.frames.pop();
     if n == 1 && nresults == 1 {
-        let v = st.stack[st.top - 1];
-        put(&mut st.stack[func], &v);
+        let from = st.top - 1;
+        put_at(st.stack.as_mut_slice(), func, from);
     } else {
         place_results(st, func, st.top - n, n, nresults);
     }
@@ -328,7 +328,11 @@ pub(crate) fn place_results(st: &mut State, to: usize, from: usize, n: usize, wa
     }
     let wanted = wanted as usize;
     for i in 0..wanted {
-        st.stack[to + i] = if i < n { st.stack[from + i] } else { Value::Nil };
+        if i < n {
+            put_at(st.stack.as_mut_slice(), to + i, from + i);
+        } else {
+            st.stack[to + i] = Value::Nil;
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::parser::fb_to_int;
 use crate::slow;
 use crate::table::Lazy;
 use crate::thread::{Frame, NATIVE};
-use crate::value::{LuaError, Value, fast_int, put};
+use crate::value::{LuaError, Value, fast_int, put, put_at};
 
 type Window = [Value; 256];
 
@@ -161,8 +161,7 @@ fn execute<const INSTR: bool>(
                     }
                     match i.op {
                         Op::Move => {
-                            let v = r!(i.b);
-                            put(&mut r!(i.a), &v);
+                            put_at(regs, i.a as usize, i.b as usize);
                             continue 'next;
                         }
                         Op::LoadK => {
@@ -185,9 +184,8 @@ fn execute<const INSTR: bool>(
                             match &st.heap.upvals[u as usize] {
                                 UpVal::Closed(v) => put(&mut r!(i.a), v),
                                 UpVal::Open { thread, slot } if *thread == st.current => {
-                                    let v = st.stack[*slot as usize];
+                                    put_at(st.stack.as_mut_slice(), base + i.a as usize, *slot as usize);
                                     regs = window(&mut st.stack, base);
-                                    put(&mut r!(i.a), &v);
                                 }
                                 _ => {
                                     let v = st.upval_get(u);
@@ -203,8 +201,7 @@ fn execute<const INSTR: bool>(
                                 UpVal::Closed(c) => put(c, &r!(i.a)),
                                 UpVal::Open { thread, slot } if *thread == st.current => {
                                     let slot = *slot as usize;
-                                    let v = r!(i.a);
-                                    put(&mut st.stack[slot], &v);
+                                    put_at(st.stack.as_mut_slice(), slot, base + i.a as usize);
                                     regs = window(&mut st.stack, base);
                                 }
                                 _ => {
@@ -231,14 +228,12 @@ fn execute<const INSTR: bool>(
                             // processor.
                             if let &Value::Table(id) = &r!(i.b) {
                                 let tab = &st.heap.tables[id.index()];
-                                let v = match &r!(i.c) {
-                                    &Value::Num(n) => match fast_int(n) {
+                                let v = match r!(i.c) {
+                                    Value::Num(n) => match fast_int(n) {
                                         Some(j) => tab.array.get((j as usize).wrapping_sub(1)),
                                         None => None,
                                     },
-                                    &Value::Str(s) if !s.is_long() => {
-                                        tab.short(s, st.heap.strs.table_hash(s))
-                                    }
+                                    Value::Str(s) if !s.is_long() => tab.short(s, st.heap.strs.table_hash(s)),
                                     _ => None,
                                 };
                                 if let Some(v) = v
@@ -278,8 +273,8 @@ fn execute<const INSTR: bool>(
                                 && !s.is_long()
                             {
                                 let h = st.heap.strs.table_hash(s);
-                                match &r!(i.b) {
-                                    &Value::Table(id) => {
+                                match r!(i.b) {
+                                    Value::Table(id) => {
                                         let v = match st.heap.tables[id.index()].short(s, h) {
                                             Some(v) if !v.is_nil() => Some(*v),
                                             _ => st.heap.get_inherited(id, s, h),
@@ -290,7 +285,7 @@ fn execute<const INSTR: bool>(
                                             continue 'next;
                                         }
                                     }
-                                    &Value::Str(object) => {
+                                    Value::Str(object) => {
                                         if let Some(v) = st.heap.string_method(s, h) {
                                             r!(i.a.wrapping_add(1)) = Value::Str(object);
                                             put(&mut r!(i.a), &v);
@@ -305,8 +300,8 @@ fn execute<const INSTR: bool>(
                             let v = if i.op == Op::SetTable { &r!(i.c) } else { &k!(i.d) };
                             if let &Value::Table(id) = &r!(i.a) {
                                 let tab = &mut st.heap.tables[id.index()];
-                                match &r!(i.b) {
-                                    &Value::Num(n) if !tab.readonly => {
+                                match r!(i.b) {
+                                    Value::Num(n) if !tab.readonly => {
                                         let plain = tab.meta_is_none();
                                         if let Some(j) = fast_int(n)
                                             && let Some(slot) =
@@ -317,7 +312,7 @@ fn execute<const INSTR: bool>(
                                             continue 'next;
                                         }
                                     }
-                                    &Value::Str(s) if !tab.readonly && !s.is_long() => {
+                                    Value::Str(s) if !tab.readonly && !s.is_long() => {
                                         let h = st.heap.strs.table_hash(s);
                                         if let Some(n) = tab.find_short(s, h)
                                             && !tab.nodes[n].val.is_nil()
@@ -381,15 +376,15 @@ fn execute<const INSTR: bool>(
                             r!(i.a) = Value::Bool(!r!(i.b).truthy());
                             continue 'next;
                         }
-                        Op::Len => match &r!(i.b) {
-                            &Value::Table(t) => {
+                        Op::Len => match r!(i.b) {
+                            Value::Table(t) => {
                                 let tab = &st.heap.tables[t.index()];
                                 if tab.lazy == Lazy::No {
                                     r!(i.a) = Value::Num(tab.len() as f64);
                                     continue 'next;
                                 }
                             }
-                            &Value::Str(s) => {
+                            Value::Str(s) => {
                                 r!(i.a) = Value::Num(st.heap.strs.len(s) as f64);
                                 continue 'next;
                             }
@@ -435,9 +430,8 @@ fn execute<const INSTR: bool>(
                             continue 'next;
                         }
                         Op::TestSet => {
-                            let v = r!(i.b);
-                            if v.truthy() == (i.c != 0) {
-                                put(&mut r!(i.a), &v);
+                            if r!(i.b).truthy() == (i.c != 0) {
+                                put_at(regs, i.a as usize, i.b as usize);
                                 break 'jump;
                             }
                             continue 'next;
@@ -450,9 +444,9 @@ fn execute<const INSTR: bool>(
                             let func = base + i.a as usize;
                             let nargs = if i.b != 0 { i.b as usize - 1 } else { st.top - func - 1 };
                             let wanted = i32::from(i.c) - 1;
-                            match &r!(i.a) {
+                            match r!(i.a) {
                                 // A Lua function of fixed parameters, and room for it.
-                                &Value::Func(f) if !INSTR => {
+                                Value::Func(f) if !INSTR => {
                                     let c = st.heap.closures[f.index()];
                                     if let Code::Lua(p) = c.code {
                                         let l = env.protos.get(p);
@@ -484,7 +478,7 @@ fn execute<const INSTR: bool>(
                                         }
                                     }
                                 }
-                                &Value::Native(id) => {
+                                Value::Native(id) => {
                                     if let NativeKind::Rust(f) = st.natives[id.0 as usize] {
                                         native_rust(st, env, host, f, func, nargs, wanted)?;
                                         reload!();
@@ -541,8 +535,7 @@ fn execute<const INSTR: bool>(
                             let Some(fr) = st.frames.pop() else { return Ok(()) };
                             let func = fr.func as usize;
                             if fr.nresults == 1 && n == 1 {
-                                let v = st.stack[from];
-                                put(&mut st.stack[func], &v);
+                                put_at(st.stack.as_mut_slice(), func, from);
                             } else if fr.nresults != 0 {
                                 place_results(st, func, from, n, fr.nresults);
                             }
@@ -552,13 +545,20 @@ fn execute<const INSTR: bool>(
                             continue 'frame;
                         }
                         Op::ForLoop => {
-                            // No operand of this is the last register.
+                            // None of the operands is near the last register, so they do not wrap.
                             let a = i.a;
-                            if let (&Value::Num(at), &Value::Num(limit), &Value::Num(step)) =
-                                (&r!(a), &r!(a.wrapping_add(1)), &r!(a.wrapping_add(2)))
-                            {
-                                let at = at + step;
-                                if if step > 0.0 { at <= limit } else { limit <= at } {
+                            if let (Value::Num(at), Value::Num(limit)) = (&r!(a), &r!(a.wrapping_add(1))) {
+                                let limit = *limit;
+                                let (at, more) = if i.b != 0 {
+                                    let at = at + 1.0;
+                                    (at, at <= limit)
+                                } else if let Value::Num(step) = &r!(a.wrapping_add(2)) {
+                                    let at = at + step;
+                                    (at, if *step > 0.0 { at <= limit } else { limit <= at })
+                                } else {
+                                    (*at, false)
+                                };
+                                if more {
                                     r!(a) = Value::Num(at);
                                     r!(a.wrapping_add(3)) = Value::Num(at);
                                     break 'jump;

@@ -3,7 +3,7 @@
 use crate::native::{Ctx, NativeFn, State};
 use crate::numfmt;
 use crate::pattern::{self, Captured, Found, PatternError, Search};
-use crate::value::{LuaError, StrId, Value};
+use crate::value::{LuaError, StrId, Value, fast_int};
 
 /// Steps of matching between two looks at the interrupt word: a few microseconds.
 const FUEL: u32 = 2_000;
@@ -67,27 +67,28 @@ pub(crate) fn push_buf(ctx: &mut Ctx<'_>, mut buf: Vec<u8>) -> Result<usize, Lua
 fn push_part(ctx: &mut Ctx<'_>, s: StrId, from: usize, to: usize) -> Result<(), LuaError> {
     if to - from > LARGE {
         ctx.reserve(to - from)?;
+        ctx.check_len(to - from)?;
     }
-    ctx.check_len(to - from)?;
     let id = ctx.st.heap.strs.substr(s, from, to);
     ctx.push(Value::Str(id));
     Ok(())
 }
 
 fn push_number(ctx: &mut Ctx<'_>, n: usize) {
-    ctx.push(Value::Num(n as f64));
+    // No longer than 32 bits can tell, which converts faster.
+    ctx.push(Value::Num(u32::try_from(n).map_or(n as f64, f64::from)));
 }
 
 fn len(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let s = ctx.check_str(1)?;
-    let n = ctx.bytes(s).len();
+    let n = ctx.st.heap.strs.len(s);
     push_number(ctx, n);
     Ok(1)
 }
 
 fn sub(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let s = ctx.check_str(1)?;
-    let len = ctx.bytes(s).len();
+    let len = ctx.st.heap.strs.len(s);
     let start = relative(ctx.check_i64(2)?, len).max(1);
     let end = relative(ctx.opt_i64(3, -1)?, len).min(len as i64);
     if start <= end {
@@ -156,7 +157,7 @@ fn rep(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
 
 fn byte(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let s = ctx.check_str(1)?;
-    let len = ctx.bytes(s).len();
+    let len = ctx.st.heap.strs.len(s);
     let first = relative(ctx.opt_i64(2, 1)?, len);
     let last = relative(ctx.opt_i64(3, first)?, len).min(len as i64);
     let first = first.max(1);
@@ -164,6 +165,11 @@ fn byte(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
         return Ok(0);
     }
     let n = (last - first + 1) as usize;
+    if n == 1 {
+        let b = ctx.bytes(s)[first as usize - 1];
+        ctx.push(Value::Num(f64::from(b)));
+        return Ok(1);
+    }
     ctx.check_stack(n, "string slice too long")?;
     for i in 0..n {
         let b = ctx.bytes(s)[first as usize - 1 + i];
@@ -174,6 +180,14 @@ fn byte(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
 
 fn char(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let n = ctx.nargs();
+    if n == 1
+        && let Value::Num(c) = ctx.arg(1)
+        && let Some(c @ 0..=255) = fast_int(c)
+    {
+        let id = ctx.st.heap.strs.one_byte(c as u8);
+        ctx.push(Value::Str(id));
+        return Ok(1);
+    }
     let mut buf = ctx.take_buf();
     for i in 1..=n {
         match u8::try_from(ctx.check_i32(i)?) {

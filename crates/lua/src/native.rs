@@ -15,7 +15,7 @@ use crate::instrument::Instrument;
 use crate::protos::ProtoArena;
 use crate::table::{Lazy, SetError};
 use crate::thread::Frame;
-use crate::value::{FuncRef, Limit, LuaError, NativeId, StrId, TableId, ThreadId, Value, c_i64};
+use crate::value::{FuncRef, Limit, LuaError, NativeId, StrId, TableId, ThreadId, Value, c_i64, fast_int};
 
 /// A function written in Rust: pushes its results and returns how many.
 pub(crate) type NativeFn = fn(&mut Ctx<'_>) -> Result<usize, LuaError>;
@@ -235,29 +235,55 @@ impl Ctx<'_> {
     }
 
     /// A number, or a string that converts to one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check_number(&mut self, i: usize) -> Result<f64, LuaError> {
-        if let Value::Num(n) = self.arg(i) {
-            return Ok(n);
+        match self.arg_ref(i) {
+            Some(&Value::Num(n)) => Ok(n),
+            _ => self.check_number_slow(i),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn check_number_slow(&mut self, i: usize) -> Result<f64, LuaError> {
         match self.to_number(self.arg(i)) {
             Some(n) => Ok(n),
             None => Err(self.type_error(i, "number")),
         }
     }
 
+    /// Argument `i` in its place, if it is there.
+    #[inline(always)]
+    fn arg_ref(&self, i: usize) -> Option<&Value> {
+        if i <= self.nargs { self.st.stack.get(self.base + i - 1) } else { None }
+    }
+
     /// `luaL_checkinteger`: C's conversion to 64 bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check_i64(&mut self, i: usize) -> Result<i64, LuaError> {
+        if let Some(&Value::Num(n)) = self.arg_ref(i)
+            && let Some(n) = fast_int(n)
+        {
+            return Ok(i64::from(n));
+        }
+        self.check_i64_slow(i)
+    }
+
+    #[inline(never)]
+    fn check_i64_slow(&mut self, i: usize) -> Result<i64, LuaError> {
         self.check_number(i).map(c_i64)
     }
 
+    #[inline(always)]
     pub(crate) fn opt_i64(&mut self, i: usize, default: i64) -> Result<i64, LuaError> {
-        if self.is_none_or_nil(i) { Ok(default) } else { self.check_i64(i) }
+        match self.arg_ref(i) {
+            None | Some(Value::Nil) => Ok(default),
+            _ => self.check_i64(i),
+        }
     }
 
     /// `luaL_checkint`: the low 32 bits of `luaL_checkinteger`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check_i32(&mut self, i: usize) -> Result<i32, LuaError> {
         self.check_i64(i).map(|n| n as i32)
     }
@@ -267,14 +293,16 @@ impl Ctx<'_> {
     }
 
     /// A string, or a number, which is converted in place.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check_str(&mut self, i: usize) -> Result<StrId, LuaError> {
-        if let Value::Str(s) = self.arg(i) {
-            return Ok(s);
+        match self.arg_ref(i) {
+            Some(&Value::Str(s)) => Ok(s),
+            _ => self.check_str_slow(i),
         }
-        self.check_str_slow(i)
     }
 
+    #[cold]
+    #[inline(never)]
     fn check_str_slow(&mut self, i: usize) -> Result<StrId, LuaError> {
         match self.arg(i) {
             Value::Num(n) => {
@@ -316,11 +344,18 @@ impl Ctx<'_> {
     #[inline]
     pub(crate) fn push(&mut self, v: Value) {
         let top = self.st.top;
-        if top >= self.st.stack.len() {
-            self.st.grow_stack(top + 1);
-        }
-        self.st.stack[top] = v;
         self.st.top = top + 1;
+        match self.st.stack.get_mut(top) {
+            Some(slot) => *slot = v,
+            None => self.push_slow(top, v),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_slow(&mut self, top: usize, v: Value) {
+        self.st.grow_stack(top + 1);
+        self.st.stack[top] = v;
     }
 
     /// Pushes a new string; fails when it is longer than the limits allow.

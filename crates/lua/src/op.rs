@@ -90,7 +90,7 @@ pub(crate) enum Op {
     TailCall,
     /// return R(a), … (b - 1 values)
     Return,
-    /// loop of a numeric for over R(a..a+3)
+    /// loop of a numeric for over R(a..a+3); b says that the step is 1
     ForLoop,
     ForPrep,
     /// R(a+3), … = R(a)(R(a+1), R(a+2)); if R(a+3) ~= nil then R(a+2) = R(a+3) else skip the next instruction

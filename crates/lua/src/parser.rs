@@ -728,14 +728,15 @@ impl Parser<'_> {
         self.exp_to_reg()?;
         self.check_next(&Tok::Char(b','))?;
         self.exp_to_reg()?;
-        if self.test_next(&Tok::Char(b','))? {
+        let by_one = !self.test_next(&Tok::Char(b','))?;
+        if !by_one {
             self.exp_to_reg()?;
         } else {
             let (f, lex) = fs!(self);
             let mut one = Exp::new(Kind::Num(1.0), 0);
             f.in_next_reg(&mut one, lex)?;
         }
-        self.for_body(base, line, 1, true)
+        self.for_body(base, line, 1, Some(by_one))
     }
 
     fn for_list(&mut self, name: Box<str>) -> R<()> {
@@ -756,15 +757,16 @@ impl Parser<'_> {
         self.adjust_assign(3, n, &mut e)?;
         let (f, lex) = fs!(self);
         f.check_stack(3, lex)?;
-        self.for_body(base, line, nvars, false)
+        self.for_body(base, line, nvars, None)
     }
 
-    fn for_body(&mut self, base: usize, line: u32, nvars: usize, numeric: bool) -> R<()> {
+    /// `numeric` says of a numeric loop whether it has no step of its own.
+    fn for_body(&mut self, base: usize, line: u32, nvars: usize, numeric: Option<bool>) -> R<()> {
         let (f, _) = fs!(self);
         f.activate(3);
         self.check_next(&Tok::Do)?;
         let (f, lex) = fs!(self);
-        let prep = if numeric {
+        let prep = if numeric.is_some() {
             f.emit(Instr::ad(Op::ForPrep, base as u8, NO_JUMP as u32), lex)? as i32
         } else {
             f.jump(lex)?
@@ -776,8 +778,9 @@ impl Parser<'_> {
         let (f, lex) = fs!(self);
         f.leave_block(lex)?;
         f.patch_to_here(prep);
-        let op = if numeric { Op::ForLoop } else { Op::TForLoop };
-        let i = Instr { op, a: base as u8, b: 0, c: nvars as u8, d: NO_JUMP as u32 };
+        let op = if numeric.is_some() { Op::ForLoop } else { Op::TForLoop };
+        let by_one = u8::from(numeric == Some(true));
+        let i = Instr { op, a: base as u8, b: by_one, c: nvars as u8, d: NO_JUMP as u32 };
         let end = f.emit(i, lex)? as i32;
         f.fix_line(line);
         f.patch_list(end, prep + 1);

@@ -45,6 +45,8 @@ pub(crate) struct Strings {
     run_table: Intern,
     base: StrMark,
     seed: u64,
+    /// Where strings of one byte were found last; each is checked before use, so nothing need keep this up to date
+    bytes_of_one: Box<[u32; 256]>,
     /// Bytes held by strings of the run, including `ENTRY_COST` each
     pub(crate) bytes: usize,
 }
@@ -178,6 +180,7 @@ impl Strings {
             run_table: Intern::new(RUN_SLOTS),
             base: StrMark::default(),
             seed,
+            bytes_of_one: Box::new([u32::MAX; 256]),
             bytes: 0,
         }
     }
@@ -211,6 +214,21 @@ impl Strings {
         StrId(self.add(off, s.len(), hash))
     }
 
+    /// The string of one byte.
+    #[inline]
+    pub(crate) fn one_byte(&mut self, b: u8) -> StrId {
+        let id = self.bytes_of_one[usize::from(b)];
+        if let Some(e) = self.entries.get(id as usize)
+            && e.len == 1
+            && self.small.get(e.off as usize) == Some(&b)
+        {
+            return StrId(id);
+        }
+        let id = self.intern(&[b]);
+        self.bytes_of_one[usize::from(b)] = id.0;
+        id
+    }
+
     /// The id of a string that already is in the store, if it is short.
     pub(crate) fn lookup(&self, s: &[u8]) -> Option<StrId> {
         if s.len() > MAX_INTERNED {
@@ -230,6 +248,10 @@ impl Strings {
             return id;
         }
         let len = to - from;
+        if len == 1 {
+            let b = self.get(id)[from];
+            return self.one_byte(b);
+        }
         if len > MAX_INTERNED {
             if len <= MAX_SMALL {
                 let off = self.small.len() as u32;

@@ -126,15 +126,54 @@ impl Value {
     }
 }
 
-/// Copies a value in its two halves: a whole copy of one that was just written in halves stalls the processor.
+/// Copies a value in its two halves: a load of 16 bytes that were just written in halves stalls the processor for longer
+/// than the copy takes. The fences keep the compiler from joining the halves.
 #[inline(always)]
 pub(crate) fn put(to: &mut Value, v: &Value) {
     match *v {
-        Value::Num(n) => *to = Value::Num(n),
-        Value::Table(t) => *to = Value::Table(t),
-        Value::Str(s) => *to = Value::Str(s),
+        Value::Num(n) => {
+            halves();
+            *to = Value::Num(n);
+        }
+        Value::Str(s) => {
+            halves();
+            *to = Value::Str(s);
+        }
+        Value::Table(t) => {
+            halves();
+            *to = Value::Table(t);
+        }
         v => *to = v,
     }
+}
+
+/// As [`put`], within one array.
+#[inline(always)]
+pub(crate) fn put_at<T: std::ops::IndexMut<usize, Output = Value> + ?Sized>(
+    values: &mut T,
+    to: usize,
+    from: usize,
+) {
+    match values[from] {
+        Value::Num(n) => {
+            halves();
+            values[to] = Value::Num(n);
+        }
+        Value::Str(s) => {
+            halves();
+            values[to] = Value::Str(s);
+        }
+        Value::Table(t) => {
+            halves();
+            values[to] = Value::Table(t);
+        }
+        v => values[to] = v,
+    }
+}
+
+#[inline(always)]
+fn halves() {
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
 }
 
 /// Why execution leaves the normal path. Only `Raised` is a Lua error.
