@@ -160,6 +160,10 @@ impl Denied {
         command: &'static Command,
         argv: &[&[u8]],
     ) -> CmdError {
+        if let Some(client) = sv.clients.get_mut(id) {
+            // What was refused is the last that the client gave.
+            client.last_command = Some(command);
+        }
         acl::deny(ks, sv, id, command, argv, self.denial, self.place);
         let text = acl::denial_text(&self.user, command, argv, self.denial, false);
         CmdError::owned([b"NOPERM ", text.as_slice()].concat())

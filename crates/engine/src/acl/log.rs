@@ -62,7 +62,7 @@ pub fn deny(
     ks: &Keyspace,
     sv: &mut ServerState,
     id: ClientId,
-    command: &'static Command,
+    command: &Command,
     argv: &[&[u8]],
     denial: Denial,
     place: Place,
@@ -78,14 +78,7 @@ pub fn deny(
         0 => command.full_name.as_bytes(),
         at => argv.get(at).copied().unwrap_or_default(),
     };
-    let mut user = Vec::new();
-    if let Some(client) = sv.clients.get_mut(id) {
-        user.clone_from(&client.user.name);
-        if place != Place::Script {
-            // Also what was refused is the last that the client gave.
-            client.last_command = Some(command);
-        }
-    }
+    let user = sv.clients.get(id).map(|client| client.user.name.clone()).unwrap_or_default();
     add(ks, sv, id, reason, place, object.to_vec(), user);
 }
 
