@@ -499,6 +499,13 @@ impl ZSet {
         }
         let (start, end) = match &self.repr {
             Repr::Tree(tree) => {
+                // Redis looks at the ends first, which tells only where scores differ.
+                let last = tree.len().checked_sub(1).and_then(|rank| tree.at(rank));
+                if !last.is_some_and(|(m, _)| range.above_min(m))
+                    || !tree.at(0).is_some_and(|(m, _)| range.below_max(m))
+                {
+                    return (0, 0);
+                }
                 let start = match range.min {
                     LexBound::Min => 0,
                     LexBound::Max => tree.len(),
