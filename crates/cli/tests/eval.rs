@@ -42,7 +42,7 @@ fn an_error_goes_to_standard_error_with_code_1() {
 #[test]
 fn json_keeps_types() {
     let script = "redis.setresp(3) redis.call('HSET','h','f','v') return {1, 'x\"', false, {ok='fine'}, redis.call('HGETALL','h')}";
-    assert_eq!(stdout(&eval(&["--json", "-"], script)), "[1,\"x\\\"\",null,\"fine\",{\"f\":\"v\"}]\n");
+    assert_eq!(stdout(&eval(&["--json", "-"], script)), "[1,\"x\\\"\",false,\"fine\",{\"f\":\"v\"}]\n");
 }
 
 #[test]

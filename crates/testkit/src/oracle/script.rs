@@ -26,6 +26,7 @@ const UNSTABLE: &[&str] = &[
     "BITPOS",
     "GETEX",
     "LREM",
+    "LPOS",
     "ZRANK",
     "ZREVRANK",
     "SORT",
