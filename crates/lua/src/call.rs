@@ -8,7 +8,7 @@ use crate::native::{Ctx, Env, ErrFunc, NativeFn, NativeKind, State};
 use crate::protos::Loaded;
 use crate::reply::Op;
 use crate::thread::{Frame, NATIVE};
-use crate::value::{Limit, LuaError, TableId, Value, put_at};
+use crate::value::{Limit, LuaError, TableId, Value, put};
 use crate::view::{View, Where};
 
 /// Nested calls through Rust (Lua 5.1's `LUAI_MAXCCALLS`).
@@ -276,7 +276,7 @@ fn leave_native(
     st.frames.pop();
     if n == 1 && nresults == 1 {
         let from = st.top - 1;
-        put_at(st.stack.as_mut_slice(), func, from);
+        put!(st.stack[func], st.stack[from]);
     } else {
         place_results(st, func, st.top - n, n, nresults);
     }
@@ -329,7 +329,7 @@ pub(crate) fn place_results(st: &mut State, to: usize, from: usize, n: usize, wa
     let wanted = wanted as usize;
     for i in 0..wanted {
         if i < n {
-            put_at(st.stack.as_mut_slice(), to + i, from + i);
+            put!(st.stack[to + i], st.stack[from + i]);
         } else {
             st.stack[to + i] = Value::Nil;
         }

@@ -15,7 +15,7 @@ use crate::parser::fb_to_int;
 use crate::slow;
 use crate::table::Lazy;
 use crate::thread::{Frame, NATIVE};
-use crate::value::{LuaError, Value, fast_int, put, put_at};
+use crate::value::{LuaError, Value, fast_int, put};
 
 type Window = [Value; 256];
 
@@ -161,7 +161,7 @@ fn execute<const INSTR: bool>(
                     }
                     match i.op {
                         Op::Move => {
-                            put_at(regs, i.a as usize, i.b as usize);
+                            put!(r!(i.a), r!(i.b));
                             continue 'next;
                         }
                         Op::LoadK => {
@@ -182,9 +182,9 @@ fn execute<const INSTR: bool>(
                         Op::GetUpval => {
                             let u = st.heap.up_pool[ups + i.b as usize];
                             match &st.heap.upvals[u as usize] {
-                                UpVal::Closed(v) => put(&mut r!(i.a), v),
+                                UpVal::Closed(v) => put!(r!(i.a), *v),
                                 UpVal::Open { thread, slot } if *thread == st.current => {
-                                    put_at(st.stack.as_mut_slice(), base + i.a as usize, *slot as usize);
+                                    put!(st.stack[base + i.a as usize], st.stack[*slot as usize]);
                                     regs = window(&mut st.stack, base);
                                 }
                                 _ => {
@@ -198,10 +198,10 @@ fn execute<const INSTR: bool>(
                         Op::SetUpval => {
                             let u = st.heap.up_pool[ups + i.b as usize];
                             match &mut st.heap.upvals[u as usize] {
-                                UpVal::Closed(c) => put(c, &r!(i.a)),
+                                UpVal::Closed(c) => put!(*c, r!(i.a)),
                                 UpVal::Open { thread, slot } if *thread == st.current => {
                                     let slot = *slot as usize;
-                                    put_at(st.stack.as_mut_slice(), slot, base + i.a as usize);
+                                    put!(st.stack[slot], st.stack[base + i.a as usize]);
                                     regs = window(&mut st.stack, base);
                                 }
                                 _ => {
@@ -218,7 +218,7 @@ fn execute<const INSTR: bool>(
                                 if let Some(v) = st.heap.tables[st.globals.index()].short(s, h)
                                     && !v.is_nil()
                                 {
-                                    put(&mut r!(i.a), v);
+                                    put!(r!(i.a), *v);
                                     continue 'next;
                                 }
                             }
@@ -239,7 +239,7 @@ fn execute<const INSTR: bool>(
                                 if let Some(v) = v
                                     && !v.is_nil()
                                 {
-                                    put(&mut r!(i.a), v);
+                                    put!(r!(i.a), *v);
                                     continue 'next;
                                 }
                             }
@@ -250,11 +250,11 @@ fn execute<const INSTR: bool>(
                                 if let Some(v) = st.heap.tables[id.index()].short(s, h)
                                     && !v.is_nil()
                                 {
-                                    put(&mut r!(i.a), v);
+                                    put!(r!(i.a), *v);
                                     continue 'next;
                                 }
-                                if let Some(v) = st.heap.get_inherited(id, s, h) {
-                                    r!(i.a) = v;
+                                if let Some(v) = st.heap.inherited(id, s, h) {
+                                    put!(r!(i.a), *v);
                                     continue 'next;
                                 }
                             }
@@ -276,19 +276,19 @@ fn execute<const INSTR: bool>(
                                 match r!(i.b) {
                                     Value::Table(id) => {
                                         let v = match st.heap.tables[id.index()].short(s, h) {
-                                            Some(v) if !v.is_nil() => Some(*v),
-                                            _ => st.heap.get_inherited(id, s, h),
+                                            Some(v) if !v.is_nil() => Some(v),
+                                            _ => st.heap.inherited(id, s, h),
                                         };
                                         if let Some(v) = v {
                                             r!(i.a.wrapping_add(1)) = Value::Table(id);
-                                            put(&mut r!(i.a), &v);
+                                            put!(r!(i.a), *v);
                                             continue 'next;
                                         }
                                     }
                                     Value::Str(object) => {
                                         if let Some(v) = st.heap.string_method(s, h) {
                                             r!(i.a.wrapping_add(1)) = Value::Str(object);
-                                            put(&mut r!(i.a), &v);
+                                            put!(r!(i.a), *v);
                                             continue 'next;
                                         }
                                     }
@@ -308,16 +308,16 @@ fn execute<const INSTR: bool>(
                                                 tab.array.get_mut((j as usize).wrapping_sub(1))
                                             && (plain || !slot.is_nil())
                                         {
-                                            put(slot, v);
+                                            put!(*slot, *v);
                                             continue 'next;
                                         }
                                     }
                                     Value::Str(s) if !tab.readonly && !s.is_long() => {
                                         let h = st.heap.strs.table_hash(s);
-                                        if let Some(n) = tab.find_short(s, h)
-                                            && !tab.nodes[n].val.is_nil()
+                                        if let Some(slot) = tab.short_mut(s, h)
+                                            && !slot.is_nil()
                                         {
-                                            put(&mut tab.nodes[n].val, v);
+                                            put!(*slot, *v);
                                             continue 'next;
                                         }
                                     }
@@ -340,7 +340,7 @@ fn execute<const INSTR: bool>(
                                     && let Some(slot) = tab.short_mut(s, h)
                                     && !slot.is_nil()
                                 {
-                                    put(slot, v);
+                                    put!(*slot, *v);
                                     continue 'next;
                                 }
                             }
@@ -431,7 +431,7 @@ fn execute<const INSTR: bool>(
                         }
                         Op::TestSet => {
                             if r!(i.b).truthy() == (i.c != 0) {
-                                put_at(regs, i.a as usize, i.b as usize);
+                                put!(r!(i.a), r!(i.b));
                                 break 'jump;
                             }
                             continue 'next;
@@ -535,7 +535,7 @@ fn execute<const INSTR: bool>(
                             let Some(fr) = st.frames.pop() else { return Ok(()) };
                             let func = fr.func as usize;
                             if fr.nresults == 1 && n == 1 {
-                                put_at(st.stack.as_mut_slice(), func, from);
+                                put!(st.stack[func], st.stack[from]);
                             } else if fr.nresults != 0 {
                                 place_results(st, func, from, n, fr.nresults);
                             }

@@ -70,6 +70,8 @@ pub(crate) struct Heap {
     pub(crate) max_string: usize,
     /// The string `__index`
     pub(crate) index_name: StrId,
+    /// Its table hash
+    pub(crate) index_hash: u32,
     /// Metatable of strings
     pub(crate) string_meta: Option<TableId>,
 }
@@ -93,6 +95,7 @@ impl Heap {
             soft,
             max_string: max_string.min(1 << 31),
             index_name: StrId(0),
+            index_hash: 0,
             string_meta: None,
         }
     }
@@ -154,36 +157,33 @@ impl Heap {
 
     /// What a string has under an interned name, when that takes no call.
     #[inline]
-    pub(crate) fn string_method(&mut self, s: StrId, h: u32) -> Option<Value> {
+    pub(crate) fn string_method(&self, s: StrId, h: u32) -> Option<&Value> {
         let m = self.string_meta?;
-        let hm = self.strs.table_hash(self.index_name);
-        match self.tables[m.index()].short(self.index_name, hm) {
-            Some(&Value::Table(t)) => self.tables[t.index()].short(s, h).filter(|v| !v.is_nil()).copied(),
+        match self.tables[m.index()].short(self.index_name, self.index_hash) {
+            Some(&Value::Table(t)) => self.tables[t.index()].short(s, h).filter(|v| !v.is_nil()),
             _ => None,
         }
     }
 
     /// `t[s]` for an interned string that `t` itself does not have, through `__index` tables; `None` when a function must
     /// be called or the answer is an error.
-    #[inline(never)]
-    pub(crate) fn get_inherited(&mut self, t: TableId, s: StrId, h: u32) -> Option<Value> {
-        let mut t = t;
+    pub(crate) fn inherited(&self, t: TableId, s: StrId, h: u32) -> Option<&Value> {
+        let mut t = &self.tables[t.index()];
         for _ in 0..16 {
-            let tab = &self.tables[t.index()];
-            if tab.lazy != Lazy::No {
+            if t.lazy != Lazy::No {
                 return None;
             }
-            let Some(m) = tab.meta() else {
-                return Some(Value::Nil);
+            let Some(m) = t.meta() else {
+                return Some(&Value::Nil);
             };
-            let hm = self.strs.table_hash(self.index_name);
-            match self.tables[m.index()].get_short(self.index_name, hm) {
-                Value::Table(next) => t = next,
-                Value::Nil => return Some(Value::Nil),
+            match self.tables[m.index()].short(self.index_name, self.index_hash) {
+                Some(&Value::Table(next)) => t = &self.tables[next.index()],
+                None | Some(Value::Nil) => return Some(&Value::Nil),
                 _ => return None,
             }
-            let v = self.tables[t.index()].get_short(s, h);
-            if !v.is_nil() {
+            if let Some(v) = t.short(s, h)
+                && !v.is_nil()
+            {
                 return Some(v);
             }
         }

@@ -1,6 +1,7 @@
 //! `string`: everything but `format`, which is in [`crate::lib_format`].
 
-use crate::native::{Ctx, NativeFn, State};
+use crate::heap::UpVal;
+use crate::native::{Ctx, NativeFn, NativeKind, State};
 use crate::numfmt;
 use crate::pattern::{self, Captured, Found, PatternError, Search};
 use crate::value::{LuaError, StrId, Value, fast_int};
@@ -35,6 +36,7 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
 /// Adds the library and makes it the `__index` of strings.
 pub(crate) fn open(st: &mut State) {
     let lib = st.new_lib("string", FUNCTIONS);
+    st.gmatch_fn = st.add_native(NativeKind::Rust(gmatch_next));
     // The old name is the same function, not a second one.
     let name = Value::Str(st.heap.intern(b"gmatch"));
     let gmatch = st.heap.raw_get(lib, name);
@@ -327,13 +329,21 @@ fn find_plain(ctx: &mut Ctx<'_>, s: StrId, p: StrId, mut from: usize) -> Result<
 fn gmatch(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let s = ctx.check_str(1)?;
     let p = ctx.check_str(2)?;
-    let f = ctx.new_closure(gmatch_next, &[Value::Str(s), Value::Str(p), Value::Num(0.0)]);
-    ctx.push(f);
+    let next = ctx.st.gmatch_fn;
+    let values = [Value::Str(s), Value::Str(p), Value::Num(0.0)];
+    let f = ctx.st.heap.new_native_closure(next, &values);
+    ctx.push(Value::Func(f));
     Ok(1)
 }
 
 fn gmatch_next(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
-    let (Value::Str(s), Value::Str(p), Value::Num(from)) = (ctx.upvalue(0), ctx.upvalue(1), ctx.upvalue(2))
+    let ups = ctx.own_upvalues();
+    let up = |i: usize| ups.get(i).map(|u| &ctx.st.heap.upvals[*u as usize]);
+    let (
+        Some(&UpVal::Closed(Value::Str(s))),
+        Some(&UpVal::Closed(Value::Str(p))),
+        Some(&UpVal::Closed(Value::Num(from))),
+    ) = (up(0), up(1), up(2))
     else {
         return Ok(0);
     };

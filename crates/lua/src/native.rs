@@ -89,6 +89,8 @@ pub(crate) struct State {
     pub(crate) next_fn: NativeId,
     pub(crate) global_next: NativeId,
     pub(crate) ipairs_fn: NativeId,
+    /// What `string.gmatch` returns closures of
+    pub(crate) gmatch_fn: NativeId,
     /// An error handler runs because the stack of frames is full
     pub(crate) overflowing: bool,
     /// Chunks that `load` compiled in this run
@@ -344,18 +346,12 @@ impl Ctx<'_> {
     #[inline]
     pub(crate) fn push(&mut self, v: Value) {
         let top = self.st.top;
-        self.st.top = top + 1;
-        match self.st.stack.get_mut(top) {
-            Some(slot) => *slot = v,
-            None => self.push_slow(top, v),
+        // No call gets the value: it would have to be written in halves and read as a whole.
+        if top >= self.st.stack.len() {
+            self.st.grow_stack(top + 1);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn push_slow(&mut self, top: usize, v: Value) {
-        self.st.grow_stack(top + 1);
         self.st.stack[top] = v;
+        self.st.top = top + 1;
     }
 
     /// Pushes a new string; fails when it is longer than the limits allow.
@@ -586,6 +582,14 @@ impl Ctx<'_> {
                 self.st.heap.upvals[u as usize] = UpVal::Closed(v);
             }
         }
+    }
+
+    /// Ids of the running native closure's upvalues.
+    #[inline]
+    pub(crate) fn own_upvalues(&self) -> &[u32] {
+        let Some(f) = self.own_closure() else { return &[] };
+        let c = &self.st.heap.closures[f.index()];
+        self.st.heap.up_pool.get(c.ups as usize..(c.ups + c.nups) as usize).unwrap_or_default()
     }
 
     fn own_closure(&self) -> Option<FuncRef> {

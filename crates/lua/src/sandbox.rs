@@ -179,6 +179,7 @@ impl SandboxBuilder {
             st.event_names.push(s);
         }
         st.heap.index_name = st.event_names[crate::meta::Event::Index as usize];
+        st.heap.index_hash = st.heap.strs.table_hash(st.heap.index_name);
         for common in
             ["", "err", "ok", "n", "KEYS", "ARGV", "nil", "boolean", "number", "string", "table", "function"]
         {
@@ -334,6 +335,7 @@ impl State {
             next_fn: crate::value::NativeId(u32::MAX),
             global_next: crate::value::NativeId(u32::MAX),
             ipairs_fn: crate::value::NativeId(u32::MAX),
+            gmatch_fn: crate::value::NativeId(u32::MAX),
             overflowing: false,
             loaded: Vec::new(),
         }

@@ -10,7 +10,7 @@ use crate::op::{Instr, Op};
 use crate::parser::fb_to_int;
 use crate::protos::Loaded;
 use crate::table::Lazy;
-use crate::value::{FuncRef, Limit, LuaError, TableId, Value};
+use crate::value::{FuncRef, Limit, LuaError, TableId, Value, put};
 
 /// An operand: its value, and its stack slot when it is a register.
 type Operand = (Value, Option<usize>);
@@ -180,13 +180,14 @@ fn t_for_loop(
             None => {}
         }
     }
-    st.stack.copy_within(a..a + 3, a + 3);
+    for n in 0..3 {
+        put!(st.stack[a + 3 + n], st.stack[a + n]);
+    }
     call_value(st, env, host, a + 3, 2, wanted as i32)?;
-    let v = st.stack[a + 3];
-    if v.is_nil() {
+    if st.stack[a + 3].is_nil() {
         return Ok(false);
     }
-    st.stack[a + 2] = v;
+    put!(st.stack[a + 2], st.stack[a + 3]);
     Ok(true)
 }
 

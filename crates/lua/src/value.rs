@@ -126,53 +126,32 @@ impl Value {
     }
 }
 
-/// Copies a value in its two halves: a load of 16 bytes that were just written in halves stalls the processor for longer
-/// than the copy takes. The fences keep the compiler from joining the halves.
-#[inline(always)]
-pub(crate) fn put(to: &mut Value, v: &Value) {
-    match *v {
-        Value::Num(n) => {
-            halves();
-            *to = Value::Num(n);
+/// Copies a value from one place to another in its two halves: a load of 16 bytes that were just written in halves stalls
+/// the processor for longer than the copy takes. The fences keep the compiler from joining the halves. A macro, because
+/// the compiler may reorder what goes through reference parameters.
+macro_rules! put {
+    ($to:expr, $from:expr) => {
+        match $from {
+            $crate::value::Value::Num(n) => {
+                $crate::value::halves();
+                $to = $crate::value::Value::Num(n);
+            }
+            $crate::value::Value::Str(s) => {
+                $crate::value::halves();
+                $to = $crate::value::Value::Str(s);
+            }
+            $crate::value::Value::Table(t) => {
+                $crate::value::halves();
+                $to = $crate::value::Value::Table(t);
+            }
+            v => $to = v,
         }
-        Value::Str(s) => {
-            halves();
-            *to = Value::Str(s);
-        }
-        Value::Table(t) => {
-            halves();
-            *to = Value::Table(t);
-        }
-        v => *to = v,
-    }
+    };
 }
-
-/// As [`put`], within one array.
-#[inline(always)]
-pub(crate) fn put_at<T: std::ops::IndexMut<usize, Output = Value> + ?Sized>(
-    values: &mut T,
-    to: usize,
-    from: usize,
-) {
-    match values[from] {
-        Value::Num(n) => {
-            halves();
-            values[to] = Value::Num(n);
-        }
-        Value::Str(s) => {
-            halves();
-            values[to] = Value::Str(s);
-        }
-        Value::Table(t) => {
-            halves();
-            values[to] = Value::Table(t);
-        }
-        v => values[to] = v,
-    }
-}
+pub(crate) use put;
 
 #[inline(always)]
-fn halves() {
+pub(crate) fn halves() {
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
 }
 
