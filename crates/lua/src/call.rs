@@ -184,7 +184,7 @@ fn shift_varargs(st: &mut State, l: &Loaded, func: usize, nargs: usize) -> Resul
     };
     let base = func + 1 + actual;
     for i in 0..params {
-        st.stack[base + i] = st.stack[func + 1 + i];
+        put!(st.stack[base + i], st.stack[func + 1 + i]);
         st.stack[func + 1 + i] = Value::Nil;
     }
     // A function that uses `...` has a local `arg` too, which stays nil.

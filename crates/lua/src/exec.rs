@@ -181,35 +181,38 @@ fn execute<const INSTR: bool>(
                         }
                         Op::GetUpval => {
                             let u = st.heap.up_pool[ups + i.b as usize];
-                            match &st.heap.upvals[u as usize] {
-                                UpVal::Closed(v) => put!(r!(i.a), *v),
+                            let up = &st.heap.upvals[u as usize];
+                            if let UpVal::Closed(v) = up {
+                                put!(r!(i.a), *v);
+                                continue 'next;
+                            }
+                            match up {
                                 UpVal::Open { thread, slot } if *thread == st.current => {
                                     put!(st.stack[base + i.a as usize], st.stack[*slot as usize]);
-                                    regs = window(&mut st.stack, base);
                                 }
-                                _ => {
-                                    let v = st.upval_get(u);
-                                    regs = window(&mut st.stack, base);
-                                    r!(i.a) = v;
-                                }
+                                _ => st.stack[base + i.a as usize] = st.upval_get(u),
                             }
+                            regs = window(&mut st.stack, base);
                             continue 'next;
                         }
                         Op::SetUpval => {
                             let u = st.heap.up_pool[ups + i.b as usize];
-                            match &mut st.heap.upvals[u as usize] {
-                                UpVal::Closed(c) => put!(*c, r!(i.a)),
+                            let up = &mut st.heap.upvals[u as usize];
+                            if let UpVal::Closed(c) = up {
+                                put!(*c, r!(i.a));
+                                continue 'next;
+                            }
+                            match up {
                                 UpVal::Open { thread, slot } if *thread == st.current => {
                                     let slot = *slot as usize;
                                     put!(st.stack[slot], st.stack[base + i.a as usize]);
-                                    regs = window(&mut st.stack, base);
                                 }
                                 _ => {
-                                    let v = r!(i.a);
+                                    let v = st.stack[base + i.a as usize];
                                     st.upval_set(u, v);
-                                    regs = window(&mut st.stack, base);
                                 }
                             }
+                            regs = window(&mut st.stack, base);
                             continue 'next;
                         }
                         Op::GetGlobal => {

@@ -668,8 +668,8 @@ pub struct Search {
     /// Offset of the pattern behind its `^`
     begin: usize,
     anchored: bool,
-    /// A byte that every match begins with
-    first: Option<u8>,
+    /// What every match begins with
+    first: First,
     running: bool,
     /// Bytes of the pattern that count
     len: usize,
@@ -698,7 +698,7 @@ impl Search {
             start: from,
             begin,
             anchored,
-            first: if anchored { None } else { first_byte(pat, begin) },
+            first: if anchored { First::Unknown } else { first_item(pat, begin) },
             running: false,
             len: pat.len(),
         }
@@ -769,12 +769,16 @@ impl Search {
     /// stretches are taken piece by piece, so that a pause can come in between.
     fn skip(&mut self, src: &[u8]) -> bool {
         const PIECE: usize = 64 * 1024;
-        let Some(first) = self.first else { return true };
-        if src.get(self.start) == Some(&first) {
-            return true;
-        }
         let piece = &src[self.start..src.len().min(self.start + PIECE)];
-        match memchr::memchr(first, piece) {
+        let next = match self.first {
+            First::Unknown => return true,
+            First::Byte(first) if piece.first() == Some(&first) => return true,
+            First::Byte(first) => memchr::memchr(first, piece),
+            First::Class(mask, want) => {
+                piece.iter().position(|c| (CLASSES[usize::from(*c)] & mask != 0) == want)
+            }
+        };
+        match next {
             Some(n) => {
                 self.start += n;
                 true
@@ -789,16 +793,37 @@ impl Search {
     }
 }
 
-/// The byte that a pattern's match must begin with, if its first item is one fixed character.
-fn first_byte(pat: &[u8], p: usize) -> Option<u8> {
-    let c = *pat.get(p)?;
-    if matches!(c, b'(' | b')' | b'.' | b'[' | b'%' | b'$' | b'^') {
-        // `^` is an ordinary character here, but rare enough.
-        return None;
+/// What a pattern's match must begin with.
+#[derive(Clone, Copy)]
+enum First {
+    Unknown,
+    Byte(u8),
+    /// A character in (or not in) some classes
+    Class(u16, bool),
+}
+
+/// What a pattern's match must begin with, if its first item is one character of a fixed kind.
+fn first_item(pat: &[u8], mut p: usize) -> First {
+    // Few captures only: too many are an error that must be found.
+    for _ in 0..4 {
+        if at(pat, p) == b'(' && at(pat, p + 1) != b')' {
+            p += 1;
+        }
     }
-    match at(pat, p + 1) {
-        b'?' | b'*' | b'-' => None,
-        _ => Some(c),
+    let Some(&c) = pat.get(p) else { return First::Unknown };
+    let (first, end) = match c {
+        // `^` is an ordinary character here, but rare enough.
+        b'(' | b')' | b'.' | b'[' | b'$' | b'^' => return First::Unknown,
+        ESC => match (class_mask(at(pat, p + 1)), at(pat, p + 1)) {
+            (Some((mask, want)), _) => (First::Class(mask, want), p + 2),
+            (None, c) if c.is_ascii_punctuation() => (First::Byte(c), p + 2),
+            _ => return First::Unknown,
+        },
+        c => (First::Byte(c), p + 1),
+    };
+    match at(pat, end) {
+        b'?' | b'*' | b'-' => First::Unknown,
+        _ => first,
     }
 }
 

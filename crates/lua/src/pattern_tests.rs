@@ -256,3 +256,35 @@ fn plain_search() {
     let big = long[100_000..].to_vec();
     assert_eq!(find(&long, &big, 0).0, Some(100_000));
 }
+
+/// Start positions that cannot match are left out; `lua5.1` gave these answers.
+#[test]
+fn first_items() {
+    for (src, pat, want) in [
+        ("hello world", "(o) w", "5,7:o"),
+        ("hello", "((l)(l))", "3,4:ll|l|l"),
+        ("ab  12", "(%d+)", "5,6:12"),
+        ("ab  12", "%d", "5,5"),
+        ("abc", "%d", "nil"),
+        ("a.b", "%.", "2,2"),
+        ("a.b", "(%.)b", "2,3:."),
+        ("ab", "%u", "nil"),
+        ("ab", "%U+", "1,2"),
+        ("  x", "%S", "3,3"),
+        ("abc", "%a?c", "2,3"),
+        ("abc", "(%a*)c", "1,3:ab"),
+        ("abc", "(()b)", "2,2:b|@2"),
+        ("abc", "()(c)", "3,3:@3|c"),
+        ("aab", "%z", "nil"),
+        ("abc", "(((((((((b)))))))))", "2,2:b|b|b|b|b|b|b|b|b"),
+        ("abc", "(b", "!unfinished capture"),
+        ("axc", "(b", "nil"),
+        ("abc", "%bxy", "nil"),
+        ("k=v;", "(%w+)=(%w+);", "1,4:k|v"),
+        ("--k=v;", "(%w+)=(%w+);", "3,6:k|v"),
+        ("ab", "(%", "!malformed pattern (ends with '%')"),
+        ("x(y)", "%((%a)%)", "2,4:y"),
+    ] {
+        assert_eq!(find(src, pat), want, "{src:?} {pat:?}");
+    }
+}

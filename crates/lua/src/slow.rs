@@ -238,7 +238,11 @@ pub(crate) fn vararg(st: &mut State, params: u8, a: usize, wanted: Option<u8>) {
         st.grow_stack(a + count + 256);
     }
     for j in 0..count {
-        st.stack[a + j] = if j < n { st.stack[from + j] } else { Value::Nil };
+        if j < n {
+            put!(st.stack[a + j], st.stack[from + j]);
+        } else {
+            st.stack[a + j] = Value::Nil;
+        }
     }
     if wanted.is_none() {
         st.top = a + n;
