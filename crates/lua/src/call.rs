@@ -155,7 +155,12 @@ fn push_lua(
 }
 
 /// Moves the fixed parameters above the variable ones, and makes the `arg` table if the function wants it.
-fn shift_varargs(st: &mut State, l: &Loaded, func: usize, nargs: usize) -> Result<usize, LuaError> {
+pub(crate) fn shift_varargs(
+    st: &mut State,
+    l: &Loaded,
+    func: usize,
+    nargs: usize,
+) -> Result<usize, LuaError> {
     let params = l.num_params as usize;
     let mut actual = nargs;
     let need = func + nargs + params + 256 + 16;

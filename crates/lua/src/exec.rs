@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::call::{Called, handle, native_rust, place_results, precall, safe_point};
+use crate::call::{Called, handle, native_rust, place_results, precall, safe_point, shift_varargs};
 use crate::heap::{Code, UpVal};
 use crate::host::Host;
 use crate::meta;
@@ -448,16 +448,16 @@ fn execute<const INSTR: bool>(
                             let nargs = if i.b != 0 { i.b as usize - 1 } else { st.top - func - 1 };
                             let wanted = i32::from(i.c) - 1;
                             match r!(i.a) {
-                                // A Lua function of fixed parameters, and room for it.
+                                // A Lua function, and room for it.
                                 Value::Func(f) if !INSTR => {
                                     let c = st.heap.closures[f.index()];
                                     if let Code::Lua(p) = c.code {
                                         let l = env.protos.get(p);
-                                        if !l.is_vararg
-                                            && st.frames.len() < st.max_frames
-                                            && func + 265 <= st.stack.len()
-                                        {
+                                        if st.frames.len() < st.max_frames && func + 265 <= st.stack.len() {
                                             base = func + 1;
+                                            if l.is_vararg {
+                                                base = shift_varargs(st, l, func, nargs)?;
+                                            }
                                             proto = l;
                                             code = &l.code;
                                             k = &l.k;
@@ -474,8 +474,10 @@ fn execute<const INSTR: bool>(
                                                 top: (base + l.max_stack as usize) as u32,
                                             });
                                             regs = window(&mut st.stack, base);
-                                            for n in nargs..l.num_params as usize {
-                                                regs[n & 255] = Value::Nil;
+                                            if !l.is_vararg {
+                                                for n in nargs..l.num_params as usize {
+                                                    regs[n & 255] = Value::Nil;
+                                                }
                                             }
                                             continue 'next;
                                         }
