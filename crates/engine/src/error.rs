@@ -65,6 +65,8 @@ pub const STRING_TOO_BIG: CmdError =
     CmdError::new("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 /// The memory limit is reached and nothing can be evicted.
 pub const OOM: CmdError = CmdError::new("OOM command not allowed when used memory > 'maxmemory'.");
+/// `min-replicas-to-write` asks for more replicas than there are.
+pub const NO_REPLICAS: CmdError = CmdError::new("NOREPLICAS Not enough good replicas to write.");
 /// The connection has not authenticated.
 pub const NO_AUTH: CmdError = CmdError::new("NOAUTH Authentication required.");
 /// EXEC after a command that could not be queued.

@@ -7,7 +7,7 @@ use crate::client::{Client, ClientId, Multi, Queued, ReplyMode};
 use crate::commands::{self, Command};
 use crate::cx::{Cx, Origin};
 use crate::engine::{After, Outgoing, Ticker};
-use crate::error::{CmdError, NO_AUTH, OOM, Res};
+use crate::error::{CmdError, NO_AUTH, NO_REPLICAS, OOM, Res};
 use crate::keyspace::Keyspace;
 use crate::propagate;
 use crate::reply::{Proto, Reply};
@@ -135,11 +135,25 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     {
         return Ok(Admitted::Postpone);
     }
+    if lacks_replicas(sv) {
+        let queued = client.multi.as_ref().filter(|_| command.spec.name == "exec");
+        let writes = |command: &Command| command.spec.flags.contains(Flags::WRITE);
+        if writes(command) || queued.is_some_and(|multi| multi.queue.iter().any(|q| writes(q.command))) {
+            return Err(NO_REPLICAS);
+        }
+    }
     let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
     if sv.config.maxmemory > 0 && flags.contains(Flags::DENYOOM) && over_memory(ks, sv) {
         return Err(OOM);
     }
     Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) })
+}
+
+/// True when `min-replicas-to-write` forbids writing: replicas that acknowledge do not exist yet, so any number is too
+/// many.
+#[inline]
+pub fn lacks_replicas(sv: &ServerState) -> bool {
+    sv.config.min_replicas_to_write > 0 && sv.config.min_replicas_max_lag > 0
 }
 
 /// A command that the client's user may not run.

@@ -83,3 +83,23 @@ fn transactions() {
     b.run("GET k");
     assert_eq!(b.run("EXEC"), "*-1\r\n");
 }
+
+#[test]
+fn writes_need_the_replicas_that_are_asked_for() {
+    let mut b = Bench::new();
+    b.run("MULTI");
+    b.run("SET k v");
+    b.engine.sv.config.min_replicas_to_write = 1;
+    assert_eq!(
+        b.run("EXEC"),
+        "-EXECABORT Transaction discarded because of: NOREPLICAS Not enough good replicas to write.\r\n"
+    );
+    assert_eq!(b.run("SET k v"), "-NOREPLICAS Not enough good replicas to write.\r\n");
+    assert_eq!(b.run("GET k"), "$-1\r\n");
+    assert_eq!(
+        b.run("EVAL return(redis.pcall('SET','k','v').err) 0"),
+        "$45\r\nNOREPLICAS Not enough good replicas to write.\r\n"
+    );
+    b.engine.sv.config.min_replicas_to_write = 0;
+    assert_eq!(b.run("SET k v"), "+OK\r\n");
+}

@@ -152,6 +152,16 @@ pub static PARAMS: &[Param] = &[
     fixed("cluster-enabled", Kind::Bool(field!(cluster_enabled))),
     fixed("aclfile", Kind::Text(field!(aclfile))),
     free("acl-pubsub-default", Kind::Enum(field!(acl_pubsub_default), &["allchannels", "resetchannels"])),
+    alias(
+        "min-replicas-to-write",
+        &["min-slaves-to-write"],
+        Kind::Uint(field!(min_replicas_to_write), 0, 0x7fff_ffff),
+    ),
+    alias(
+        "min-replicas-max-lag",
+        &["min-slaves-max-lag"],
+        Kind::Uint(field!(min_replicas_max_lag), 0, 0x7fff_ffff),
+    ),
     free("acllog-max-len", Kind::Uint(field!(acllog_max_len), 0, MAX)),
     free("tracking-table-max-keys", Kind::Uint(field!(tracking_table_max_keys), 0, MAX)),
 ];

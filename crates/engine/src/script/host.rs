@@ -178,6 +178,9 @@ impl ScriptHost<'_> {
         if self.run.read_only && (writes || flags.contains(Flags::MAY_REPLICATE)) {
             return refused(Some(command), "ERR Write commands are not allowed from read-only scripts.");
         }
+        if writes && !self.run.wrote && execute::lacks_replicas(self.sv) {
+            return refused(Some(command), "NOREPLICAS Not enough good replicas to write.");
+        }
         let may_grow = self.run.flags.contains(ScriptFlags::ALLOW_OOM);
         if self.run.oom && !self.run.wrote && !may_grow && flags.contains(Flags::DENYOOM) {
             return refused(Some(command), "OOM command not allowed when used memory > 'maxmemory'.");

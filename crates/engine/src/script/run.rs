@@ -107,6 +107,9 @@ fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool) -> Res<bool> {
     if read_only && !flags.contains(ScriptFlags::NO_WRITES) {
         return Err(CmdError::new("ERR Can not execute a script with write flag using *_ro command."));
     }
+    if execute::lacks_replicas(cx.sv) && !flags.contains(ScriptFlags::NO_WRITES) {
+        return Err(crate::error::NO_REPLICAS);
+    }
     if oom && !flags.intersects(ScriptFlags::ALLOW_OOM | ScriptFlags::NO_WRITES) {
         return Err(CmdError::new(
             "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
