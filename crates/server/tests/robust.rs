@@ -80,6 +80,11 @@ fn a_slow_reader_is_bounded_by_its_limit_and_costs_others_nothing() {
     let began = Instant::now();
     assert_eq!(other.call(&["PING"]).unwrap().text(), "PONG");
     assert!(began.elapsed() < Duration::from_secs(2));
+    // Nothing is read until the server has given the client up: only then is it a slow reader.
+    while other.call(&["CLIENT", "LIST"]).unwrap().text().lines().count() > 1 {
+        assert!(began.elapsed() < Duration::from_secs(30), "the slow reader is still there");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let (bytes, ended) = drained_to_end(&mut slow);
     assert!(ended && bytes < 100_000_000, "{bytes} bytes came");
     server.assert_alive();
