@@ -149,7 +149,7 @@ pub static PARAMS: &[Param] = &[
     free("stream-node-max-entries", Kind::Uint(field!(stream_node_max_entries), 0, MAX)),
     free("hll-sparse-max-bytes", Kind::Memory(field!(hll_sparse_max_bytes), 0, MAX)),
     free("activerehashing", Kind::Bool(field!(activerehashing))),
-    fixed("cluster-enabled", Kind::Bool(field!(cluster_enabled))),
+    fixed("cluster-enabled", Kind::Special(set_cluster, |_| "no".to_owned())),
     fixed("aclfile", Kind::Text(field!(aclfile))),
     free("acl-pubsub-default", Kind::Enum(field!(acl_pubsub_default), &["allchannels", "resetchannels"])),
     alias(
@@ -248,6 +248,15 @@ fn in_range(n: i128, min: i128, max: i128) -> Result<i128, String> {
         return Err(format!("argument must be between {min} and {max} inclusive"));
     }
     Ok(n)
+}
+
+/// There is no cluster mode yet: claiming it would send cluster clients astray.
+fn set_cluster(_: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    match args {
+        [arg] if parse_bool(arg) == Some(false) => Ok(()),
+        [arg] if parse_bool(arg) == Some(true) => Err("cluster mode is not supported".to_owned()),
+        _ => Err("argument must be 'yes' or 'no'".to_owned()),
+    }
 }
 
 fn set_notify(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
