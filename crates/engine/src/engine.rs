@@ -185,6 +185,9 @@ impl Engine {
     /// Periodic work: deadlines, statistics. To be called `hz` times a second.
     pub fn cron(&mut self) {
         self.wake();
+        if self.sv.cron_paused {
+            return;
+        }
         self.ks.begin_unit(self.sv.stamp);
         if self.sv.pause.is_some_and(|pause| pause.until <= self.ks.now) {
             self.sv.pause = None;

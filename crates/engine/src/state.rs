@@ -37,6 +37,8 @@ pub struct ServerState {
     pub scripts: Scripts,
     /// The script or function that runs now.
     pub running: Option<Running>,
+    /// DEBUG PAUSE-CRON: nothing is done by itself.
+    pub cron_paused: bool,
     /// CLIENT PAUSE.
     pub pause: Option<Pause>,
     /// False (DEBUG SET-DISABLE-DENY-SCRIPTS): scripts may call what is not meant for them.
@@ -110,6 +112,7 @@ impl ServerState {
             pubsub: PubSub::default(),
             scripts: Scripts::default(),
             running: None,
+            cron_paused: false,
             pause: None,
             deny_in_scripts: true,
             block_request: None,

@@ -103,3 +103,30 @@ fn writes_need_the_replicas_that_are_asked_for() {
     b.engine.sv.config.min_replicas_to_write = 0;
     assert_eq!(b.run("SET k v"), "+OK\r\n");
 }
+
+#[test]
+fn subscribe_in_a_transaction_answers_as_redis_does() {
+    let mut b = Bench::new();
+    b.run("MULTI");
+    b.run("SUBSCRIBE a b");
+    b.run("PING");
+    assert_eq!(
+        b.run("EXEC"),
+        "*2\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n*2\r\n$4\r\npong\r\n$0\r\n\r\n"
+    );
+}
+
+#[test]
+fn debug_pause_cron_keeps_dead_keys_until_it_is_lifted() {
+    let mut b = Bench::new();
+    b.engine.sv.config.enable_debug_command = 1;
+    b.run("SET k v PX 10");
+    assert_eq!(b.run("DEBUG PAUSE-CRON 1"), "+OK\r\n");
+    b.clock.advance_ms(20);
+    b.engine.cron();
+    assert_eq!(b.engine.ks.stats.expired, 0);
+    b.run("DEBUG PAUSE-CRON 0");
+    b.engine.cron();
+    assert_eq!(b.engine.ks.stats.expired, 1);
+    assert!(b.run("DEBUG JMAP").starts_with("-ERR unknown subcommand"));
+}

@@ -1,7 +1,7 @@
 //! What the commands of publish/subscribe share.
 
-use crate::cx::{Cx, Origin};
-use crate::error::{CmdError, Res};
+use crate::cx::Cx;
+use crate::error::Res;
 use crate::pubsub::{self, Kind};
 use crate::reply::Reply;
 use crate::spec::Flags;
@@ -13,15 +13,9 @@ pub(super) const FLAGS: Flags =
 const SUBSCRIBE: [&str; 3] = ["subscribe", "psubscribe", "ssubscribe"];
 const UNSUBSCRIBE: [&str; 3] = ["unsubscribe", "punsubscribe", "sunsubscribe"];
 
-/// SUBSCRIBE and its relatives: one message per name, each a push in RESP3.
+/// SUBSCRIBE and its relatives: one message per name, each a push in RESP3. In a transaction they stand in EXEC's array as
+/// they are, so several names give more values than commands, as in Redis.
 pub(super) fn subscribe(cx: &mut Cx<'_>, kind: Kind) -> Res {
-    if cx.origin == Origin::Exec && !cx.reply.resp3() && kind != Kind::Shard {
-        // As in Redis: a RESP2 connection changes its mode, which EXEC's reply could not express.
-        return Err(CmdError::owned(format!(
-            "ERR {} isn't allowed inside a transaction",
-            SUBSCRIBE[kind as usize].to_ascii_uppercase()
-        )));
-    }
     for name in &cx.args[1..] {
         cx.sv.pubsub.subscribe(kind, cx.client, name);
         let count = total(cx, kind);

@@ -1,5 +1,8 @@
 //! DEBUG: what tests need and nobody else should use. Off unless `enable-debug-command` allows it.
 //!
+//! QUICKLIST-PACKED-THRESHOLD, DICT-RESIZING, CLIENT-ENFORCE-REPLY-LIST and REPLYBUFFER turn knobs of Redis's own memory
+//! layout that have no counterpart here: they answer OK and change nothing.
+//!
 //! ```transcript
 //! # not embedded: it is off unless the configuration allows it
 //! # not resp2: it is off unless the configuration allows it
@@ -61,9 +64,13 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
-        // Switches of Redis's own internals, which have no counterpart here.
-        (b"jmap" | b"pause-cron" | b"quicklist-packed-threshold" | b"replybuffer" | b"dict-resizing"
-        | b"client-enforce-reply-list" | b"replicate" | b"listpack-entries", _) => {
+        (b"pause-cron", 3) => {
+            cx.sv.cron_paused = cx.int(2)? != 0;
+            cx.reply.ok();
+            Ok(())
+        }
+        (b"quicklist-packed-threshold" | b"dict-resizing" | b"client-enforce-reply-list", 3)
+        | (b"replybuffer", 4) => {
             cx.reply.ok();
             Ok(())
         }
