@@ -78,6 +78,9 @@ fn call(rng: &mut Rng) -> String {
         }
         let mut command = template::expand(picked, rng);
         template::spoil(&mut command, rng);
+        if super::runs_out(&command) {
+            continue;
+        }
         // A time that an argument replaces might run out during the comparison.
         let timed = ["EX", "PX"].iter().any(|k| picked.contains(k));
         let words: Vec<String> =
