@@ -88,6 +88,16 @@ pub struct Stats {
     pub ops_per_second: u64,
 }
 
+/// Bytes of an error among which Redis looks for the end of its code.
+const CODE_BYTES: usize = 31;
+
+/// The code of an error text: its first word, or `ERR` when there is no short one. Line breaks end it as well, since
+/// in a reply they are blanks.
+pub fn error_code(text: &[u8]) -> &[u8] {
+    let head = &text[..text.len().min(CODE_BYTES)];
+    head.iter().position(|b| matches!(b, b' ' | b'\r' | b'\n')).map_or(b"ERR", |end| &head[..end])
+}
+
 /// Most error codes that are told apart, as in Redis.
 const ERROR_CODES: usize = 128;
 

@@ -209,6 +209,9 @@ fn mark_roots(st: &State, env: &Env<'_>, m: &mut Marks) {
         m.value(h, *v);
     }
     m.value(h, Value::Table(st.globals));
+    if let Some(globals) = st.load_globals {
+        m.value(h, Value::Table(globals));
+    }
     for t in [h.string_meta, st.cjson.array_mt()].into_iter().flatten() {
         m.value(h, Value::Table(t));
     }

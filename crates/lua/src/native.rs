@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) base_c_calls: u32,
     pub(crate) err_func: ErrFunc,
     pub(crate) globals: TableId,
+    /// The globals while a library loads, when these are others
+    pub(crate) load_globals: Option<TableId>,
     pub(crate) natives: Vec<NativeKind>,
     pub(crate) max_frames: usize,
     pub(crate) host_depth: u32,

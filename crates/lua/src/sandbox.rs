@@ -25,6 +25,8 @@ pub struct SandboxBuilder {
     pub(crate) seed: u64,
     /// KEYS and ARGV are globals.
     pub(crate) inputs: bool,
+    /// All that a library finds while it loads; the same as later when there is none.
+    loading: Option<Box<SandboxBuilder>>,
 }
 
 impl Default for SandboxBuilder {
@@ -43,6 +45,7 @@ impl SandboxBuilder {
             locked: true,
             seed: 0,
             inputs: true,
+            loading: None,
         }
     }
 
@@ -108,6 +111,14 @@ impl SandboxBuilder {
         self
     }
 
+    /// While [`crate::Vm::load`] runs a library's code, the globals are the tables of `loading` and nothing else:
+    /// what they do not hold is an error to read, in them as well.
+    #[must_use]
+    pub fn while_loading(mut self, loading: SandboxBuilder) -> Self {
+        self.loading = Some(Box::new(loading));
+        self
+    }
+
     fn entries(&mut self, table: &str) -> &mut Vec<(String, Item)> {
         let i = match self.tables.iter().position(|(n, _)| n == table) {
             Some(i) => i,
@@ -154,18 +165,7 @@ impl SandboxBuilder {
         crate::lib_struct::open(st);
         crate::lib_cmsgpack::open(st);
         crate::lib_bit::open(st);
-        for (name, items) in &self.tables {
-            let t = st.heap.add_table(crate::table::Table::new());
-            for (field, item) in items {
-                add(st, t, field, item);
-            }
-            st.set_field(g, name, Value::Table(t));
-        }
-        for (name, target) in &self.aliases {
-            let k = Value::Str(st.heap.intern(target.as_bytes()));
-            let v = st.heap.raw_get(g, k);
-            st.set_field(g, name, v);
-        }
+        self.add_tables(st, g);
         for (name, item) in &self.globals {
             add(st, g, name, item);
         }
@@ -190,12 +190,40 @@ impl SandboxBuilder {
         }
     }
 
+    /// Makes the embedder's tables and adds them to the globals `g`.
+    fn add_tables(&self, st: &mut State, g: TableId) -> Vec<TableId> {
+        let mut made = Vec::with_capacity(self.tables.len());
+        for (name, items) in &self.tables {
+            let t = st.heap.add_table(crate::table::Table::new());
+            for (field, item) in items {
+                add(st, t, field, item);
+            }
+            st.set_field(g, name, Value::Table(t));
+            made.push(t);
+        }
+        for (name, target) in &self.aliases {
+            let k = Value::Str(st.heap.intern(target.as_bytes()));
+            let v = st.heap.raw_get(g, k);
+            st.set_field(g, name, v);
+        }
+        made
+    }
+
     fn lock(&self, st: &mut State) {
         let g = st.globals;
-        st.set_funcs(g, &[("__redis__err__handler", error_handler)]);
+        if self.inputs {
+            st.set_funcs(g, &[("__redis__err__handler", error_handler)]);
+        }
         let meta = st.heap.add_table(crate::table::Table::new());
         st.set_funcs(meta, &[("__index", missing_global)]);
         st.heap.tables[g.index()].set_meta(Some(meta));
+        if let Some(loading) = &self.loading {
+            let g = st.heap.add_table(crate::table::Table::new());
+            for t in loading.add_tables(st, g).into_iter().chain([g]) {
+                st.heap.tables[t.index()].set_meta(Some(meta));
+            }
+            st.load_globals = Some(g);
+        }
         for t in &mut st.heap.tables {
             t.readonly = true;
         }
@@ -311,6 +339,7 @@ impl State {
             base_c_calls: 0,
             err_func: ErrFunc::Root,
             globals,
+            load_globals: None,
             natives: Vec::new(),
             max_frames,
             host_depth: 0,

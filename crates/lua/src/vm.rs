@@ -240,7 +240,17 @@ impl Vm {
         let first = self.st.heap.up_pool.len();
         let f = self.st.heap.new_closure(Code::Lua(main), first);
         self.st.stack[0] = Value::Func(f);
-        self.execute(Inputs::default(), options, host, 0)
+        self.swap_globals();
+        let ended = self.execute(Inputs::default(), options, host, 0);
+        self.swap_globals();
+        ended
+    }
+
+    /// Exchanges the globals of runs and those of loading.
+    fn swap_globals(&mut self) {
+        if let Some(other) = &mut self.st.load_globals {
+            std::mem::swap(other, &mut self.st.globals);
+        }
     }
 
     /// Keeps a function (and all that it reaches) alive for [`Vm::call`].

@@ -48,31 +48,44 @@ const NAMES: [(&str, HostFn); 9] = [
     ("acl_check_cmd", ACL_CHECK_CMD),
 ];
 
+const TABLE: &str = "redis";
+
 /// The sandbox of EVAL (`library` false) or of a Functions library.
 pub fn sandbox(library: bool) -> SandboxBuilder {
-    const TABLE: &str = "redis";
     let mut sandbox = SandboxBuilder::new();
+    for (name, id) in NAMES {
+        sandbox = sandbox.function(TABLE, name, id);
+    }
     if library {
-        sandbox = sandbox.without_inputs();
+        // While it loads, a library finds little more than what registers its functions.
+        let loading = SandboxBuilder::new()
+            .function(TABLE, "register_function", REGISTER_FUNCTION)
+            .function(TABLE, "log", LOG);
+        sandbox = sandbox.without_inputs().while_loading(constants(loading).alias("server", TABLE));
+    } else {
+        for (name, id) in
+            [("replicate_commands", REPLICATE_COMMANDS), ("breakpoint", BREAKPOINT), ("debug", DEBUG)]
+        {
+            sandbox = sandbox.function(TABLE, name, id);
+        }
     }
-    let eval = [("replicate_commands", REPLICATE_COMMANDS), ("breakpoint", BREAKPOINT), ("debug", DEBUG)];
-    let functions = [("register_function", REGISTER_FUNCTION)];
-    let own: &[(&str, HostFn)] = if library { &functions } else { &eval };
-    for (name, id) in NAMES.iter().chain(own) {
-        sandbox = sandbox.function(TABLE, name, *id);
-    }
-    for (i, (level, _)) in LEVELS.iter().enumerate() {
-        sandbox = sandbox.number(TABLE, level, i as f64);
-    }
-    sandbox
+    constants(sandbox)
         .number(TABLE, "REPL_NONE", 0.0)
         .number(TABLE, "REPL_AOF", f64::from(REPL_AOF))
         .number(TABLE, "REPL_SLAVE", f64::from(REPL_REPLICA))
         .number(TABLE, "REPL_REPLICA", f64::from(REPL_REPLICA))
         .number(TABLE, "REPL_ALL", f64::from(REPL_AOF | REPL_REPLICA))
+        .alias("server", TABLE)
+}
+
+/// What a library may read while it loads, too.
+fn constants(mut sandbox: SandboxBuilder) -> SandboxBuilder {
+    for (i, (level, _)) in LEVELS.iter().enumerate() {
+        sandbox = sandbox.number(TABLE, level, i as f64);
+    }
+    sandbox
         .string(TABLE, "REDIS_VERSION", crate::REDIS_VERSION.as_bytes())
         .number(TABLE, "REDIS_VERSION_NUM", f64::from(version_number()))
-        .alias("server", TABLE)
 }
 
 /// `0x00MMmmpp` of the version that clients are told.
@@ -82,9 +95,6 @@ fn version_number() -> u32 {
 
 /// Everything but `call` and `pcall`.
 pub(super) fn call(host: &mut ScriptHost<'_>, id: HostFn, args: Args<'_>, reply: &mut LuaReply) -> Flow {
-    if host.run.loading && !matches!(id, ERROR_REPLY | STATUS_REPLY | SHA1HEX | LOG | REGISTER_FUNCTION) {
-        return not_while_loading(id, args, reply);
-    }
     match id {
         ERROR_REPLY => error_reply(args, reply),
         STATUS_REPLY => status_reply(args, reply),
@@ -105,15 +115,6 @@ pub(super) fn call(host: &mut ScriptHost<'_>, id: HostFn, args: Args<'_>, reply:
         }
         _ => Flow::Return,
     }
-}
-
-/// While a library loads the table holds less, and what is not there is an error to read.
-pub(super) fn not_while_loading(id: HostFn, args: Args<'_>, reply: &mut LuaReply) -> Flow {
-    let name = NAMES.iter().find(|(_, n)| *n == id).map_or("?", |(name, _)| name);
-    let (chunk, line) = args.position().unwrap_or(("user_function", 0));
-    let text = format!("{chunk}:{line}: Script attempted to access nonexistent global variable '{name}'");
-    reply.str(text.as_bytes());
-    Flow::Raise
 }
 
 const WRONG_ARGUMENTS: &str = "ERR wrong number or type of arguments";
@@ -262,6 +263,7 @@ fn register_function(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaR
         return fail(reply, "ERR wrong number of arguments to server.register_function", true);
     }
     if !host.run.loading {
+        // A library kept the function from when it was loaded.
         let text = "ERR server.register_function can only be called on FUNCTION LOAD command";
         return fail(reply, text, true);
     }
@@ -274,7 +276,7 @@ fn register_function(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaR
         let text = "ERR Function names can only contain letters, numbers, or underscores(_) and must be at least one character long";
         return fail(reply, text, true);
     }
-    if host.run.registered.iter().any(|f| f.name.eq_ignore_ascii_case(&function.name)) {
+    if host.run.registered.iter().any(|f| f.name == function.name) {
         return fail(reply, "ERR Function already exists in the library", true);
     }
     host.run.registered.push(function);

@@ -91,7 +91,6 @@ impl Host for ScriptHost<'_> {
     #[inline]
     fn call(&mut self, id: HostFn, args: Args<'_>, reply: &mut LuaReply) -> Flow {
         match id {
-            api::CALL | api::PCALL if self.run.loading => api::not_while_loading(id, args, reply),
             api::CALL => self.command(args, reply, true),
             api::PCALL => self.command(args, reply, false),
             _ => api::call(self, id, args, reply),

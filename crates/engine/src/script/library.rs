@@ -33,6 +33,8 @@ pub struct Library {
     pub code: Box<[u8]>,
     /// Its functions.
     pub functions: Vec<Function>,
+    /// Bytes of the VM with the library's objects, as of the last run.
+    vm_bytes: usize,
     /// Away while one of its functions runs.
     vm: Option<Box<Vm>>,
 }
@@ -43,6 +45,23 @@ pub struct Libraries {
     by_name: BTreeMap<Vec<u8>, Library>,
     /// Library by function; names of functions are the same in any case, so they stand here in lower case.
     functions: HashMap<Vec<u8>, Vec<u8>>,
+    /// Bytes of names, texts and code.
+    text_bytes: usize,
+    /// Bytes of all VMs.
+    vm_bytes: usize,
+}
+
+impl Library {
+    /// Bytes of names, texts and code.
+    fn text_bytes(&self) -> usize {
+        let function = |f: &Function| {
+            size_of::<Function>() + 2 * f.name.len() + f.description.as_ref().map_or(0, Vec::len)
+        };
+        size_of::<Library>()
+            + self.name.len()
+            + self.code.len()
+            + self.functions.iter().map(function).sum::<usize>()
+    }
 }
 
 impl Libraries {
@@ -58,7 +77,17 @@ impl Libraries {
 
     /// Number of functions.
     pub fn function_count(&self) -> usize {
-        self.functions.len()
+        self.by_name.values().map(|library| library.functions.len()).sum()
+    }
+
+    /// Bytes of names, texts and code of all libraries.
+    pub fn text_bytes(&self) -> usize {
+        self.text_bytes
+    }
+
+    /// Bytes of the VMs of all libraries.
+    pub fn vm_bytes(&self) -> usize {
+        self.vm_bytes
     }
 
     /// All libraries, by name.
@@ -69,7 +98,10 @@ impl Libraries {
     /// The function of this name.
     pub fn function(&self, name: &[u8]) -> Option<&Function> {
         let library = self.by_name.get(self.owner(name)?)?;
-        library.functions.iter().find(|f| f.name.eq_ignore_ascii_case(name))
+        let functions = &library.functions;
+        // Of names that differ in case only, which one library may have, the exact one is meant.
+        let exact = functions.iter().find(|f| f.name == name);
+        exact.or_else(|| functions.iter().find(|f| f.name.eq_ignore_ascii_case(name)))
     }
 
     fn owner(&self, function: &[u8]) -> Option<&Vec<u8>> {
@@ -88,6 +120,9 @@ impl Libraries {
     pub(super) fn give_back(&mut self, function: &[u8], vm: Box<Vm>) {
         let owner = self.owner(function).cloned();
         if let Some(library) = owner.and_then(|name| self.by_name.get_mut(&name)) {
+            let bytes = bytes_of(&vm);
+            self.vm_bytes = self.vm_bytes - library.vm_bytes + bytes;
+            library.vm_bytes = bytes;
             library.vm = Some(vm);
         }
     }
@@ -98,6 +133,8 @@ impl Libraries {
         for function in &library.functions {
             self.functions.remove(&function.name.to_ascii_lowercase());
         }
+        self.text_bytes -= library.text_bytes();
+        self.vm_bytes -= library.vm_bytes;
         true
     }
 
@@ -111,8 +148,15 @@ impl Libraries {
         for function in &library.functions {
             self.functions.insert(function.name.to_ascii_lowercase(), library.name.clone());
         }
+        self.text_bytes += library.text_bytes();
+        self.vm_bytes += library.vm_bytes;
         self.by_name.insert(library.name.clone(), library);
     }
+}
+
+/// Bytes of a VM: its sandbox and what the library keeps.
+fn bytes_of(vm: &Vm) -> usize {
+    vm.base_bytes() + vm.used_bytes()
 }
 
 /// FUNCTION LOAD: runs the library's code, which registers its functions. Answers the library's name.
@@ -180,6 +224,7 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
         name: name.clone(),
         code: code.into(),
         functions,
+        vm_bytes: bytes_of(&vm),
         vm: Some(vm),
     });
     Ok(name)

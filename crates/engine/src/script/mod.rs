@@ -48,9 +48,14 @@ pub struct Scripts {
 }
 
 impl Scripts {
-    /// Bytes that scripts take.
+    /// Bytes that scripts, libraries and their VMs take. O(1).
     pub fn memory(&self) -> usize {
-        self.cache.memory() + self.vm.as_ref().map_or(0, |vm| vm.base_bytes())
+        self.cache.memory() + self.eval_vm_bytes() + self.libraries.text_bytes() + self.libraries.vm_bytes()
+    }
+
+    /// Bytes of EVAL's VM: its sandbox and the scripts that are loaded into it.
+    pub fn eval_vm_bytes(&self) -> usize {
+        self.vm.as_ref().map_or(0, |vm| vm.base_bytes())
     }
 
     /// Number of scripts in the cache.

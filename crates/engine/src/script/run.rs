@@ -157,8 +157,7 @@ fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>, function: b
         text.extend_from_slice(format!(" script: {name}, on {source}:{line}.").as_bytes());
     }
     if !counted {
-        let code = text.split(|b| *b == b' ').next().unwrap_or(b"").to_vec();
-        cx.sv.stats.count_error(&code);
+        cx.sv.stats.count_error(crate::stats::error_code(&text));
     }
     cx.reply.error(&text);
 }

@@ -97,9 +97,7 @@ fn delete(cx: &mut Cx<'_>) -> Res {
 
 fn flush(cx: &mut Cx<'_>) -> Res {
     if cx.argc() > 3 {
-        return Err(CmdError::new(
-            "ERR unknown subcommand or wrong number of arguments for 'flush'. Try FUNCTION HELP.",
-        ));
+        return Err(crate::commands::syntax_of_subcommand(cx.args));
     }
     flush_mode(cx, CmdError::new("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"))?;
     cx.sv.scripts.libraries.flush();

@@ -91,7 +91,8 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 
 fn object(cx: &mut Cx<'_>) -> Res {
     let now = cx.ks.now;
-    let Some(entry) = cx.ks.peek(cx.args[2]) else { return Err(NO_SUCH_KEY) };
+    // What is past its deadline but not yet deleted is shown, too.
+    let Some(entry) = cx.ks.db().dict().get_key(cx.args[2]) else { return Err(NO_SUCH_KEY) };
     let idle = (now / 1000) as u32;
     let text = format!(
         "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",

@@ -137,7 +137,10 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     let used = (ks.used_memory() + sv.memory()) as u64;
     let peak = used.max(sv.stats.peak_memory as u64);
     let rss = sv.process.rss;
-    let scripts = sv.scripts.memory() as u64;
+    let vm_eval = sv.scripts.eval_vm_bytes() as u64;
+    let vm_functions = sv.scripts.libraries.vm_bytes() as u64;
+    let (eval, functions) = (sv.scripts.cache.memory() as u64, sv.scripts.libraries.text_bytes() as u64);
+    let scripts = eval + functions;
     out.push_str("# Memory\r\n");
     lines!(out,
         "used_memory" = used,
@@ -153,16 +156,17 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "used_memory_dataset_perc" = "100.00%",
         "total_system_memory" = sv.process.total_system_memory,
         "total_system_memory_human" = human(sv.process.total_system_memory),
-        "used_memory_lua" = scripts,
-        "used_memory_vm_eval" = scripts,
-        "used_memory_lua_human" = human(scripts),
-        "used_memory_scripts_eval" = scripts,
+        "used_memory_lua" = vm_eval,
+        "used_memory_vm_eval" = vm_eval,
+        "used_memory_lua_human" = human(vm_eval),
+        "used_memory_scripts_eval" = eval,
         "number_of_cached_scripts" = sv.scripts.len(),
         "number_of_functions" = sv.scripts.functions(),
         "number_of_libraries" = sv.scripts.libraries(),
-        "used_memory_vm_functions" = 0,
-        "used_memory_vm_total" = scripts,
-        "used_memory_functions" = 0,
+        "used_memory_vm_functions" = vm_functions,
+        "used_memory_vm_total" = vm_eval + vm_functions,
+        "used_memory_vm_total_human" = human(vm_eval + vm_functions),
+        "used_memory_functions" = functions,
         "used_memory_scripts" = scripts,
         "used_memory_scripts_human" = human(scripts),
         "maxmemory" = sv.config.maxmemory,
