@@ -28,7 +28,13 @@ fn a_library_that_loads_finds_only_what_registers() {
         let reply = load(&mut b, &format!("#!lua name=t\nlocal x = redis.{field}\n{}", registers("f")));
         assert!(reply.contains(&format!("nonexistent global variable '{field}'")), "{reply}");
     }
-    assert_eq!(load(&mut b, "#!lua name=t\nlocal n = redis.LOG_DEBUG .. redis.REDIS_VERSION\nredis.register_function('f', function() return math.abs(-1) end)"), "$1\r\nt\r\n");
+    assert_eq!(
+        load(
+            &mut b,
+            "#!lua name=t\nlocal n = redis.LOG_DEBUG .. redis.REDIS_VERSION\nredis.register_function('f', function() return math.abs(-1) end)"
+        ),
+        "$1\r\nt\r\n"
+    );
     assert_eq!(b.run(&["FCALL", "f", "0"]), ":1\r\n");
     let modify = load(&mut b, "#!lua name=t\nx = 1");
     assert_eq!(
@@ -40,12 +46,21 @@ fn a_library_that_loads_finds_only_what_registers() {
 #[test]
 fn a_function_cannot_register_another() {
     let mut b = Bench::new();
-    load(&mut b, "#!lua name=t\nredis.register_function('f', function() redis.register_function('g', function() end) end)");
+    load(
+        &mut b,
+        "#!lua name=t\nredis.register_function('f', function() redis.register_function('g', function() end) end)",
+    );
     let reply = b.run(&["FCALL", "f", "0"]);
     assert!(reply.contains("attempt to call field 'register_function' (a nil value)"), "{reply}");
-    load(&mut b, "#!lua name=t\nlocal r = redis.register_function\nr('f', function() r('g', function() end) end)");
+    load(
+        &mut b,
+        "#!lua name=t\nlocal r = redis.register_function\nr('f', function() r('g', function() end) end)",
+    );
     let reply = b.run(&["FCALL", "f", "0"]);
-    assert!(reply.contains("server.register_function can only be called on FUNCTION LOAD command"), "{reply}");
+    assert!(
+        reply.contains("server.register_function can only be called on FUNCTION LOAD command"),
+        "{reply}"
+    );
 }
 
 #[test]

@@ -83,9 +83,11 @@ fn constants(mut sandbox: SandboxBuilder) -> SandboxBuilder {
     for (i, (level, _)) in LEVELS.iter().enumerate() {
         sandbox = sandbox.number(TABLE, level, i as f64);
     }
-    sandbox
-        .string(TABLE, "REDIS_VERSION", crate::REDIS_VERSION.as_bytes())
-        .number(TABLE, "REDIS_VERSION_NUM", f64::from(version_number()))
+    sandbox.string(TABLE, "REDIS_VERSION", crate::REDIS_VERSION.as_bytes()).number(
+        TABLE,
+        "REDIS_VERSION_NUM",
+        f64::from(version_number()),
+    )
 }
 
 /// `0x00MMmmpp` of the version that clients are told.
