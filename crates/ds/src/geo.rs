@@ -128,7 +128,8 @@ fn latitude_distance(a: f64, b: f64) -> f64 {
 /// Distance of two positions (longitude, latitude) in metres, by the haversine formula.
 pub fn distance(a: (f64, f64), b: (f64, f64)) -> f64 {
     let v = ((radians(b.0) - radians(a.0)) / 2.0).sin();
-    if v == 0.0 {
+    // Practically the same longitude: about 6 nm.
+    if v.abs() <= 1e-15 {
         return latitude_distance(a.1, b.1);
     }
     let (lat1, lat2) = (radians(a.1), radians(b.1));
@@ -139,14 +140,41 @@ pub fn distance(a: (f64, f64), b: (f64, f64)) -> f64 {
 
 /// What to search in, in metres.
 #[derive(Clone, Copy, Debug)]
-pub enum Shape {
+pub enum Shape<'a> {
     /// Within this radius.
     Circle(f64),
     /// Within a rectangle of this width and height.
     Box(f64, f64),
+    /// Within the polygon of these corners, at least three (longitude, latitude).
+    Polygon(&'a [(f64, f64)]),
 }
 
-impl Shape {
+/// The middle of the corners of a polygon, on the globe.
+pub fn centroid(corners: &[(f64, f64)]) -> (f64, f64) {
+    let (mut x, mut y, mut z) = (0.0, 0.0, 0.0);
+    for (lon, lat) in corners {
+        let (lon, lat) = (radians(*lon), radians(*lat));
+        x += lat.cos() * lon.cos();
+        y += lat.cos() * lon.sin();
+        z += lat.sin();
+    }
+    (degrees(f64::atan2(y, x)), degrees(f64::atan2(z, (x * x + y * y).sqrt())))
+}
+
+/// True within the polygon: a ray to the east crosses its sides an odd number of times.
+fn is_inside(corners: &[(f64, f64)], point: (f64, f64)) -> bool {
+    let mut inside = false;
+    let Some(mut b) = corners.last() else { return false };
+    for a in corners {
+        if (a.1 > point.1) != (b.1 > point.1) && point.0 < (b.0 - a.0) * (point.1 - a.1) / (b.1 - a.1) + a.0 {
+            inside = !inside;
+        }
+        b = a;
+    }
+    inside
+}
+
+impl Shape<'_> {
     /// The distance of `point` from `center` if it is within the shape.
     pub fn distance_if_within(self, center: (f64, f64), point: (f64, f64)) -> Option<f64> {
         match self {
@@ -156,6 +184,7 @@ impl Shape {
                 let fits = in_height && distance(point, (center.0, point.1)) <= width / 2.0;
                 if fits { Some(distance(center, point)) } else { None }
             }
+            Shape::Polygon(corners) => is_inside(corners, point).then(|| distance(center, point)),
         }
     }
 
@@ -164,6 +193,17 @@ impl Shape {
         let (width, height) = match self {
             Shape::Circle(r) => (r, r),
             Shape::Box(w, h) => (w / 2.0, h / 2.0),
+            Shape::Polygon(corners) => {
+                let start = Area {
+                    longitude: (LONGITUDE_MAX, -LONGITUDE_MAX),
+                    latitude: (LATITUDE_MAX, -LATITUDE_MAX),
+                };
+                let widen = |(min, max): (f64, f64), v: f64| (min.min(v), max.max(v));
+                return corners.iter().fold(start, |area, (lon, lat)| Area {
+                    longitude: widen(area.longitude, *lon),
+                    latitude: widen(area.latitude, *lat),
+                });
+            }
         };
         let (lon, lat) = center;
         let dy = degrees(height / EARTH_RADIUS);
@@ -173,10 +213,15 @@ impl Shape {
         Area { longitude: (lon - dx, lon + dx), latitude: (lat - dy, lat + dy) }
     }
 
-    fn reach(self) -> f64 {
+    fn reach(self, center: (f64, f64)) -> f64 {
         match self {
             Shape::Circle(r) => r,
             Shape::Box(w, h) => ((w / 2.0) * (w / 2.0) + (h / 2.0) * (h / 2.0)).sqrt(),
+            Shape::Polygon(_) => {
+                let Area { longitude: (west, east), latitude: (south, north) } = self.bounds(center);
+                let corners = [(west, north), (east, north), (west, south), (east, south)];
+                corners.iter().fold(0.0, |reach, corner| distance(center, *corner).max(reach))
+            }
         }
     }
 }
@@ -200,11 +245,16 @@ fn steps_for(radius: f64, latitude: f64) -> u32 {
 
 /// The cells that cover `shape` around `center` (which must be within the limits), in the order in which Redis
 /// searches them: the cell of the center, then north, south, east, west and the corners. None out of the limits.
-pub fn cells(center: (f64, f64), shape: Shape) -> Option<Vec<Cell>> {
+pub fn cells(center: (f64, f64), shape: Shape<'_>) -> Option<Vec<Cell>> {
     const AROUND: [(i32, i32); 8] = [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)];
-    let (lon, lat) = center;
     let bounds = shape.bounds(center);
-    let mut steps = steps_for(shape.reach(), lat);
+    // The middle of a polygon around a pole is off the map.
+    let center = match shape {
+        Shape::Polygon(_) => (center.0, center.1.clamp(-LATITUDE_MAX, LATITUDE_MAX)),
+        _ => center,
+    };
+    let (lon, lat) = center;
+    let mut steps = steps_for(shape.reach(center), lat);
     let mut cell = encode(lon, lat, steps)?;
     let too_small = cell.neighbor(0, 1).area().latitude.1 < bounds.latitude.1
         || cell.neighbor(0, -1).area().latitude.0 > bounds.latitude.0
@@ -250,6 +300,22 @@ mod tests {
         let d = distance(decode52(p), decode52(3479447370796909));
         assert!((d - 166274.1516).abs() < 0.0001, "{d}");
         assert_eq!(encode52(200.0, 0.0), None);
+    }
+
+    #[test]
+    fn polygons() {
+        let square = [(10.0, 10.0), (20.0, 10.0), (20.0, 20.0), (10.0, 20.0)];
+        let shape = Shape::Polygon(&square);
+        let middle = centroid(&square);
+        assert!((middle.0 - 15.0).abs() < 1e-9 && (middle.1 - 15.0).abs() < 0.2, "{middle:?}");
+        assert!(shape.distance_if_within(middle, (12.0, 19.0)).is_some());
+        assert!(shape.distance_if_within(middle, (9.9, 15.0)).is_none());
+        assert!(shape.distance_if_within(middle, (15.0, 20.1)).is_none());
+        let found = cells(middle, shape).unwrap();
+        for corner in square {
+            let bits = encode52(corner.0, corner.1).unwrap();
+            assert!(found.iter().any(|c| (c.range52().0..c.range52().1).contains(&bits)));
+        }
     }
 
     proptest! {

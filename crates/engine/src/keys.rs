@@ -1,6 +1,6 @@
 //! Finding the keys among a command's arguments by its key specs: for scripts, cluster slots and COMMAND GETKEYS.
 
-use crate::spec::{Begin, Find, KeyFlags, Spec};
+use crate::spec::{Begin, Find, KEY_STORE, KeyFlags, Spec};
 use smallvec::SmallVec;
 
 /// Positions of keys with what is done to them.
@@ -19,6 +19,12 @@ pub enum KeyError {
 /// When a number of keys among the arguments makes no sense.
 pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
     let mut keys = Keys::new();
+    if matches!(spec.name, "georadius" | "georadiusbymember") && argv.len() > 1 {
+        keys.push((1, spec.keys[0].flags));
+        let stored = KEY_STORE;
+        keys.extend(geo_destination(argv).map(|at| (at, stored)));
+        return Ok(keys);
+    }
     for key in spec.keys {
         if key.begin == Begin::Unknown && key.flags.contains(KeyFlags::OW) && spec.name == "sort" {
             keys.extend(sort_destination(argv).map(|at| (at, key.flags)));
@@ -74,6 +80,19 @@ fn sort_destination(argv: &[&[u8]]) -> Option<usize> {
             found = Some(i + 1);
         }
         i += 1 + skip.map_or(0, |(_, n)| *n);
+    }
+    found
+}
+
+/// Where GEORADIUS stores; of several the last one counts.
+fn geo_destination(argv: &[&[u8]]) -> Option<usize> {
+    let (mut i, mut found) = (5, None);
+    while i + 1 < argv.len() {
+        if argv[i].eq_ignore_ascii_case(b"STORE") || argv[i].eq_ignore_ascii_case(b"STOREDIST") {
+            i += 1;
+            found = Some(i);
+        }
+        i += 1;
     }
     found
 }

@@ -218,6 +218,17 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// A double with up to 17 decimals and no trailing zeros, as positions are shown; in RESP2 a string.
+    pub fn decimal(&mut self, d: f64) {
+        let text = format!("{d:.17}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        match (&mut self.sink, self.proto) {
+            (Sink::Resp(out), Proto::Resp3) => line(out, b',', text.as_bytes()),
+            (_, Proto::Resp2) => self.bulk(text.as_bytes()),
+            _ => self.double(d),
+        }
+    }
+
     /// A boolean; in RESP2 1 or 0.
     pub fn bool(&mut self, b: bool) {
         match (&mut self.sink, self.proto) {

@@ -39,7 +39,12 @@ table! {
         copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
         randomkey rename renamenx scan sort sort_ro touch ttl type_ unlink wait waitaof
     }
+    geo {
+        geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch
+        geosearchstore
+    }
     hash { hdel hexists hexpire hexpireat hexpiretime hget hgetall hgetdel hgetex hincrby hincrbyfloat hkeys hlen hmget hmset hpersist hpexpire hpexpireat hpexpiretime hpttl hrandfield hscan hset hsetex hsetnx hstrlen httl hvals }
+    hyperloglog { pfadd pfcount pfdebug pfmerge pfselftest }
     list {
         blmove blmpop blpop brpop brpoplpush lindex linsert llen lmove lmpop lpop lpos lpush lpushx lrange lrem lset
         ltrim rpop rpoplpush rpush rpushx
@@ -72,6 +77,8 @@ table! {
 mod bitmap_util;
 mod debug_digest;
 pub(crate) mod generic_util;
+mod geo_util;
+mod hll_util;
 mod pubsub_util;
 mod sort_util;
 mod stream_read;

@@ -115,7 +115,8 @@ pub fn add(cx: &mut Cx<'_>, incr: bool) -> Res {
     add_pairs(cx, pairs, &scores, how, count_changed)
 }
 
-fn add_pairs(cx: &mut Cx<'_>, pairs: &[&[u8]], scores: &[f64], how: ZAdd, count_changed: bool) -> Res {
+/// Adds pairs of score and member, whose scores were read already, and replies as ZADD does.
+pub fn add_pairs(cx: &mut Cx<'_>, pairs: &[&[u8]], scores: &[f64], how: ZAdd, count_changed: bool) -> Res {
     let cfg = ZSetCfg::of(cx.ks);
     let mut guard = cx.ks.write(cx.args[1]);
     match guard.get::<ZSet>()? {

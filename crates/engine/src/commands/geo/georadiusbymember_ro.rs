@@ -1,0 +1,23 @@
+//! GEORADIUSBYMEMBER_RO: GEORADIUSBYMEMBER that never stores.
+//!
+//! ```transcript
+//! > GEOADD g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania
+//! (integer) 2
+//! > GEORADIUSBYMEMBER_RO g Palermo 100 km WITHHASH
+//! 1) 1) "Palermo"
+//!    2) (integer) 3479099956230698
+//! ```
+
+use crate::commands::geo_util::{Search, search};
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("georadiusbymember_ro", -5, Group::Geo, Flags::READONLY, run)
+    .keys(&[KeySpec::one(1, KEY_READ)])
+    .doc("3.2.10", "O(N + log M), N the members in the cells around the area, M the size of the set", "Finds members around a member.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    search(cx, Search::AroundMember { stores: false })
+}

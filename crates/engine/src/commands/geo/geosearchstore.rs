@@ -1,0 +1,34 @@
+//! GEOSEARCHSTORE: GEOSEARCH that puts what it finds into another key.
+//!
+//! With STOREDIST the scores are the distances. Where nothing is found, the target is deleted.
+//!
+//! ```transcript
+//! > GEOADD g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania
+//! (integer) 2
+//! > GEOSEARCHSTORE d g FROMLONLAT 15 37 BYRADIUS 200 km ASC COUNT 1
+//! (integer) 1
+//! > ZRANGE d 0 -1 WITHSCORES
+//! 1) "Catania"
+//! 2) "3479447370796909"
+//! # resp3
+//! 1) 1) "Catania"
+//!    2) (double) 3479447370796909
+//! > GEOSEARCHSTORE d g FROMLONLAT 0 0 BYRADIUS 1 km
+//! (integer) 0
+//! > EXISTS d
+//! (integer) 0
+//! ```
+
+use crate::commands::geo_util::{Search, search};
+use crate::cx::Cx;
+use crate::error::Res;
+use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
+
+/// The table's row.
+pub const SPEC: Spec = Spec::new("geosearchstore", -8, Group::Geo, Flags::WRITE.union(Flags::DENYOOM), run)
+    .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::one(2, KEY_READ)])
+    .doc("6.2.0", "O(N + log M), N the members in the cells around the area, M the size of the set", "Stores the members within an area.");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    search(cx, Search::ShapeStore)
+}
