@@ -12,6 +12,7 @@ use crate::meta;
 use crate::native::{Env, NativeKind, State, interrupted};
 use crate::op::Op;
 use crate::parser::fb_to_int;
+use crate::protos::Name;
 use crate::slow;
 use crate::table::Lazy;
 use crate::thread::{Frame, NATIVE};
@@ -19,10 +20,13 @@ use crate::value::{LuaError, Value, fast_int, put};
 
 type Window = [Value; 256];
 
+/// The stack below a frame, where the locals of enclosing functions and the variable arguments are, and the frame's
+/// registers.
 #[inline(always)]
-fn window(stack: &mut [Value], base: usize) -> &mut Window {
-    match stack[base..].first_chunk_mut() {
-        Some(w) => w,
+fn split(stack: &mut [Value], base: usize) -> (&mut [Value], &mut Window) {
+    let (low, high) = stack.split_at_mut(base);
+    match high.first_chunk_mut() {
+        Some(w) => (low, w),
         None => unreachable!("every frame has 256 slots of the stack"),
     }
 }
@@ -68,9 +72,10 @@ fn execute<const INSTR: bool>(
         let mut proto = env.protos.get(fr.proto);
         let mut code: &[crate::op::Instr] = &proto.code;
         let mut k: &[Value] = &proto.k;
+        let mut names: &[Name] = &proto.names;
         let mut pc = fr.pc as usize;
         let mut ups = st.heap.closures[fr.closure as usize].ups as usize;
-        let mut regs: &mut Window = window(&mut st.stack, base);
+        let (mut low, mut regs): (&mut [Value], &mut Window) = split(&mut st.stack, base);
 
         // What a call must find in the frame; `top` stays, as open arguments lie beyond the frame.
         macro_rules! save_pc {
@@ -89,12 +94,21 @@ fn execute<const INSTR: bool>(
             };
         }
         // After anything that may have moved the stack or collected garbage.
-        macro_rules! reload {
+        macro_rules! reload_registers {
             () => {
                 if let Some(f) = st.frames.last() {
                     ups = st.heap.closures[f.closure as usize].ups as usize;
                 }
-                regs = window(&mut st.stack, base);
+                (low, regs) = split(&mut st.stack, base);
+            };
+        }
+        // The same with the position: if it lived across calls it would live in memory all the time.
+        macro_rules! reload {
+            () => {
+                if let Some(f) = st.frames.last() {
+                    pc = f.pc as usize;
+                }
+                reload_registers!();
             };
         }
         macro_rules! k {
@@ -118,7 +132,7 @@ fn execute<const INSTR: bool>(
                     return Err(handle(st, env, host, e));
                 }
                 st.top = top;
-                reload!();
+                reload_registers!();
             }
             pc += 1;
             macro_rules! arith {
@@ -159,6 +173,23 @@ fn execute<const INSTR: bool>(
                             }
                         };
                     }
+                    macro_rules! equal {
+                        ($y:expr) => {{
+                            let equal = match (&r!(i.a), &$y) {
+                                (Value::Num(a), Value::Num(b)) => Some(a == b),
+                                (Value::Str(a), Value::Str(b)) if !a.is_long() => Some(a == b),
+                                (Value::Table(a), Value::Table(b)) if a == b => Some(true),
+                                (Value::Str(_), Value::Str(_)) | (Value::Table(_), Value::Table(_)) => None,
+                                (a, b) => Some(a.same(*b)),
+                            };
+                            if let Some(equal) = equal {
+                                if equal == (i.c != 0) {
+                                    break 'jump;
+                                }
+                                continue 'next;
+                            }
+                        }};
+                    }
                     match i.op {
                         Op::Move => {
                             put!(r!(i.a), r!(i.b));
@@ -181,49 +212,54 @@ fn execute<const INSTR: bool>(
                         }
                         Op::GetUpval => {
                             let u = st.heap.up_pool[ups + i.b as usize];
-                            let up = &st.heap.upvals[u as usize];
-                            if let UpVal::Closed(v) = up {
-                                put!(r!(i.a), *v);
-                                continue 'next;
-                            }
-                            match up {
-                                UpVal::Open { thread, slot } if *thread == st.current => {
-                                    put!(st.stack[base + i.a as usize], st.stack[*slot as usize]);
-                                }
-                                _ => st.stack[base + i.a as usize] = st.upval_get(u),
-                            }
-                            regs = window(&mut st.stack, base);
-                            continue 'next;
-                        }
-                        Op::SetUpval => {
-                            let u = st.heap.up_pool[ups + i.b as usize];
-                            let up = &mut st.heap.upvals[u as usize];
-                            if let UpVal::Closed(c) = up {
-                                put!(*c, r!(i.a));
-                                continue 'next;
-                            }
-                            match up {
-                                UpVal::Open { thread, slot } if *thread == st.current => {
-                                    let slot = *slot as usize;
-                                    put!(st.stack[slot], st.stack[base + i.a as usize]);
-                                }
-                                _ => {
-                                    let v = st.stack[base + i.a as usize];
-                                    st.upval_set(u, v);
-                                }
-                            }
-                            regs = window(&mut st.stack, base);
-                            continue 'next;
-                        }
-                        Op::GetGlobal => {
-                            if let &Value::Str(s) = &k!(i.d) {
-                                let h = st.heap.strs.table_hash(s);
-                                if let Some(v) = st.heap.tables[st.globals.index()].short(s, h)
-                                    && !v.is_nil()
-                                {
+                            match &st.heap.upvals[u as usize] {
+                                UpVal::Closed(v) => {
                                     put!(r!(i.a), *v);
                                     continue 'next;
                                 }
+                                UpVal::Open { thread, slot } if *thread == st.current => {
+                                    if let Some(v) = low.get(*slot as usize) {
+                                        put!(r!(i.a), *v);
+                                        continue 'next;
+                                    }
+                                }
+                                _ => {}
+                            }
+                        }
+                        Op::SetUpval => {
+                            let u = st.heap.up_pool[ups + i.b as usize];
+                            match &mut st.heap.upvals[u as usize] {
+                                UpVal::Closed(v) => {
+                                    put!(*v, r!(i.a));
+                                    continue 'next;
+                                }
+                                UpVal::Open { thread, slot } if *thread == st.current => {
+                                    if let Some(v) = low.get_mut(*slot as usize) {
+                                        put!(*v, r!(i.a));
+                                        continue 'next;
+                                    }
+                                }
+                                _ => {}
+                            }
+                        }
+                        Op::GetGlobal => {
+                            let Name { s, hash } = names[i.d as usize];
+                            if let Some(v) = st.heap.tables[st.globals.index()].short(s, hash)
+                                && !v.is_nil()
+                            {
+                                put!(r!(i.a), *v);
+                                continue 'next;
+                            }
+                        }
+                        Op::SetGlobal => {
+                            let Name { s, hash } = names[i.d as usize];
+                            let tab = &mut st.heap.tables[st.globals.index()];
+                            if !tab.readonly
+                                && let Some(slot) = tab.short_mut(s, hash)
+                                && !slot.is_nil()
+                            {
+                                put!(*slot, r!(i.a));
+                                continue 'next;
                             }
                         }
                         Op::GetTable => {
@@ -236,7 +272,10 @@ fn execute<const INSTR: bool>(
                                         Some(j) => tab.array.get((j as usize).wrapping_sub(1)),
                                         None => None,
                                     },
-                                    Value::Str(s) if !s.is_long() => tab.short(s, st.heap.strs.table_hash(s)),
+                                    Value::Str(s) => match st.heap.strs.known_hash(s) {
+                                        Some(h) => tab.short(s, h),
+                                        None => None,
+                                    },
                                     _ => None,
                                 };
                                 if let Some(v) = v
@@ -248,15 +287,16 @@ fn execute<const INSTR: bool>(
                             }
                         }
                         Op::GetField => {
-                            if let (&Value::Table(id), &Value::Str(s)) = (&r!(i.b), &k!(i.d)) {
-                                let h = st.heap.strs.table_hash(s);
-                                if let Some(v) = st.heap.tables[id.index()].short(s, h)
+                            if let &Value::Table(id) = &r!(i.b) {
+                                let Name { s, hash } = names[i.d as usize];
+                                let tab = &st.heap.tables[id.index()];
+                                if let Some(v) = tab.short(s, hash)
                                     && !v.is_nil()
                                 {
                                     put!(r!(i.a), *v);
                                     continue 'next;
                                 }
-                                if let Some(v) = st.heap.inherited(id, s, h) {
+                                if let Some(v) = st.heap.inherited(tab, s, hash) {
                                     put!(r!(i.a), *v);
                                     continue 'next;
                                 }
@@ -272,31 +312,28 @@ fn execute<const INSTR: bool>(
                             }
                         }
                         Op::SelfK => {
-                            if let &Value::Str(s) = &k!(i.d)
-                                && !s.is_long()
-                            {
-                                let h = st.heap.strs.table_hash(s);
-                                match r!(i.b) {
-                                    Value::Table(id) => {
-                                        let v = match st.heap.tables[id.index()].short(s, h) {
-                                            Some(v) if !v.is_nil() => Some(v),
-                                            _ => st.heap.inherited(id, s, h),
-                                        };
-                                        if let Some(v) = v {
-                                            r!(i.a.wrapping_add(1)) = Value::Table(id);
-                                            put!(r!(i.a), *v);
-                                            continue 'next;
-                                        }
+                            let Name { s, hash } = names[i.d as usize];
+                            match r!(i.b) {
+                                Value::Table(id) => {
+                                    let tab = &st.heap.tables[id.index()];
+                                    let v = match tab.short(s, hash) {
+                                        Some(v) if !v.is_nil() => Some(v),
+                                        _ => st.heap.inherited(tab, s, hash),
+                                    };
+                                    if let Some(v) = v {
+                                        r!(i.a.wrapping_add(1)) = Value::Table(id);
+                                        put!(r!(i.a), *v);
+                                        continue 'next;
                                     }
-                                    Value::Str(object) => {
-                                        if let Some(v) = st.heap.string_method(s, h) {
-                                            r!(i.a.wrapping_add(1)) = Value::Str(object);
-                                            put!(r!(i.a), *v);
-                                            continue 'next;
-                                        }
-                                    }
-                                    _ => {}
                                 }
+                                Value::Str(object) => {
+                                    if let Some(v) = st.heap.string_method(s, hash) {
+                                        r!(i.a.wrapping_add(1)) = Value::Str(object);
+                                        put!(r!(i.a), *v);
+                                        continue 'next;
+                                    }
+                                }
+                                _ => {}
                             }
                         }
                         Op::SetTable | Op::SetTableRK => {
@@ -315,9 +352,9 @@ fn execute<const INSTR: bool>(
                                             continue 'next;
                                         }
                                     }
-                                    Value::Str(s) if !tab.readonly && !s.is_long() => {
-                                        let h = st.heap.strs.table_hash(s);
-                                        if let Some(slot) = tab.short_mut(s, h)
+                                    Value::Str(s) if !tab.readonly => {
+                                        if let Some(h) = st.heap.strs.known_hash(s)
+                                            && let Some(slot) = tab.short_mut(s, h)
                                             && !slot.is_nil()
                                         {
                                             put!(*slot, *v);
@@ -329,18 +366,16 @@ fn execute<const INSTR: bool>(
                             }
                         }
                         Op::SetField | Op::SetFieldK => {
-                            let (key, v) = if i.op == Op::SetField {
-                                (&k!(i.d), &r!(i.c))
+                            let (name, v) = if i.op == Op::SetField {
+                                (i.d, &r!(i.c))
                             } else {
-                                (&k!(i.d >> 16), &k!(i.d & 0xFFFF))
+                                (i.d >> 16, &k!(i.d & 0xFFFF))
                             };
-                            if let (&Value::Table(id), &Value::Str(s)) = (&r!(i.a), key)
-                                && !s.is_long()
-                            {
-                                let h = st.heap.strs.table_hash(s);
+                            if let &Value::Table(id) = &r!(i.a) {
+                                let Name { s, hash } = names[name as usize];
                                 let tab = &mut st.heap.tables[id.index()];
                                 if !tab.readonly
-                                    && let Some(slot) = tab.short_mut(s, h)
+                                    && let Some(slot) = tab.short_mut(s, hash)
                                     && !slot.is_nil()
                                 {
                                     put!(*slot, *v);
@@ -349,7 +384,10 @@ fn execute<const INSTR: bool>(
                             }
                         }
                         Op::NewTable => {
-                            if let Some(t) = st.heap.new_table(fb_to_int(i.b), fb_to_int(i.c)) {
+                            save_pc!();
+                            let t = st.heap.new_table(fb_to_int(i.b), fb_to_int(i.c));
+                            reload!();
+                            if let Some(t) = t {
                                 r!(i.a) = Value::Table(t);
                                 break 'gc;
                             }
@@ -383,7 +421,10 @@ fn execute<const INSTR: bool>(
                             Value::Table(t) => {
                                 let tab = &st.heap.tables[t.index()];
                                 if tab.lazy == Lazy::No {
-                                    r!(i.a) = Value::Num(tab.len() as f64);
+                                    save_pc!();
+                                    let n = tab.len();
+                                    reload!();
+                                    r!(i.a) = Value::Num(n as f64);
                                     continue 'next;
                                 }
                             }
@@ -404,22 +445,8 @@ fn execute<const INSTR: bool>(
                             break 'gc;
                         }
                         Op::Jmp => break 'jump,
-                        Op::Eq | Op::EqK => {
-                            let y = if i.op == Op::Eq { &r!(i.b) } else { &k!(i.b) };
-                            let equal = match (&r!(i.a), y) {
-                                (Value::Num(a), Value::Num(b)) => Some(a == b),
-                                (Value::Str(a), Value::Str(b)) if !a.is_long() => Some(a == b),
-                                (Value::Table(a), Value::Table(b)) if a == b => Some(true),
-                                (Value::Str(_), Value::Str(_)) | (Value::Table(_), Value::Table(_)) => None,
-                                (a, b) => Some(a.same(*b)),
-                            };
-                            if let Some(equal) = equal {
-                                if equal == (i.c != 0) {
-                                    break 'jump;
-                                }
-                                continue 'next;
-                            }
-                        }
+                        Op::Eq => equal!(r!(i.b)),
+                        Op::EqK => equal!(k!(i.b)),
                         Op::Lt => compare!(r!(i.a), r!(i.b), |a, b| a < b),
                         Op::LtRK => compare!(r!(i.a), k!(i.b), |a, b| a < b),
                         Op::LtKR => compare!(k!(i.a), r!(i.b), |a, b| a < b),
@@ -461,6 +488,7 @@ fn execute<const INSTR: bool>(
                                             proto = l;
                                             code = &l.code;
                                             k = &l.k;
+                                            names = &l.names;
                                             pc = 0;
                                             ups = c.ups as usize;
                                             st.frames.push(Frame {
@@ -473,7 +501,7 @@ fn execute<const INSTR: bool>(
                                                 tailcalls: 0,
                                                 top: (base + l.max_stack as usize) as u32,
                                             });
-                                            regs = window(&mut st.stack, base);
+                                            (low, regs) = split(&mut st.stack, base);
                                             if !l.is_vararg {
                                                 for n in nargs..l.num_params as usize {
                                                     regs[n & 255] = Value::Nil;
@@ -549,15 +577,24 @@ fn execute<const INSTR: bool>(
                             }
                             continue 'frame;
                         }
+                        Op::ForLoop1 => {
+                            let a = i.a;
+                            if let (Value::Num(at), Value::Num(limit)) = (&r!(a), &r!(a.wrapping_add(1))) {
+                                let at = *at + 1.0;
+                                if at <= *limit {
+                                    r!(a) = Value::Num(at);
+                                    r!(a.wrapping_add(3)) = Value::Num(at);
+                                    break 'jump;
+                                }
+                            }
+                            continue 'next;
+                        }
                         Op::ForLoop => {
                             // None of the operands is near the last register, so they do not wrap.
                             let a = i.a;
                             if let (Value::Num(at), Value::Num(limit)) = (&r!(a), &r!(a.wrapping_add(1))) {
                                 let limit = *limit;
-                                let (at, more) = if i.b != 0 {
-                                    let at = at + 1.0;
-                                    (at, at <= limit)
-                                } else if let Value::Num(step) = &r!(a.wrapping_add(2)) {
+                                let (at, more) = if let Value::Num(step) = &r!(a.wrapping_add(2)) {
                                     let at = at + step;
                                     (at, if *step > 0.0 { at <= limit } else { limit <= at })
                                 } else {
@@ -579,28 +616,71 @@ fn execute<const INSTR: bool>(
                                 if let Err(e) = slow::set_list(st, t, at, n, i.d as usize) {
                                     return Err(handle(st, env, host, e));
                                 }
-                                regs = window(&mut st.stack, base);
+                                reload!();
                             }
                             break 'gc;
                         }
                         Op::Close => {
+                            save_pc!();
                             st.close_upvals((base + i.a as usize) as u32);
-                            regs = window(&mut st.stack, base);
+                            reload!();
                             continue 'next;
                         }
                         Op::Closure => {
+                            save_pc!();
                             let f = slow::closure(st, env, proto.inner[i.d as usize], base, ups);
-                            regs = window(&mut st.stack, base);
+                            reload!();
                             r!(i.a) = Value::Func(f);
                             break 'gc;
                         }
                         Op::Vararg => {
-                            let wanted = i.b.checked_sub(1);
-                            slow::vararg(st, proto.num_params, base + i.a as usize, wanted);
-                            regs = window(&mut st.stack, base);
+                            // A fixed number of them has room among the registers.
+                            if i.b != 0
+                                && let Some(f) = st.frames.last()
+                            {
+                                let from = f.func as usize + 1 + proto.num_params as usize;
+                                for n in 0..i.b - 1 {
+                                    match low.get(from + n as usize) {
+                                        Some(v) => put!(r!(i.a.wrapping_add(n)), *v),
+                                        None => r!(i.a.wrapping_add(n)) = Value::Nil,
+                                    }
+                                }
+                                continue 'next;
+                            }
+                            save_pc!();
+                            slow::all_varargs(st, proto.num_params, base + i.a as usize);
+                            reload!();
                             continue 'next;
                         }
-                        Op::SetGlobal | Op::Pow | Op::PowRK | Op::PowKR | Op::ForPrep | Op::TForLoop => {}
+                        Op::TForLoop => {
+                            let a = i.a;
+                            if let (&Value::Native(f), &Value::Table(t)) = (&r!(a), &r!(a.wrapping_add(1)))
+                                && i.c <= 2
+                            {
+                                // The array part for `next` and the iterator of `ipairs`, which is empty in KEYS and
+                                // ARGV before their use. `next` has no entry 0 to go on from.
+                                let next = f == st.next_fn || f == st.global_next;
+                                let at = match r!(a.wrapping_add(2)) {
+                                    Value::Num(n) if next => fast_int(n).filter(|n| *n >= 1),
+                                    Value::Num(n) if f == st.ipairs_fn => fast_int(n),
+                                    Value::Nil if next => Some(0),
+                                    _ => None,
+                                };
+                                if let Some(at) = at
+                                    && let Some(v) = st.heap.tables[t.index()].array.get(at as usize)
+                                    && !v.is_nil()
+                                {
+                                    let key = f64::from(at) + 1.0;
+                                    r!(a.wrapping_add(2)) = Value::Num(key);
+                                    r!(a.wrapping_add(3)) = Value::Num(key);
+                                    if i.c == 2 {
+                                        put!(r!(a.wrapping_add(4)), *v);
+                                    }
+                                    break 'jump;
+                                }
+                            }
+                        }
+                        Op::Pow | Op::PowRK | Op::PowKR | Op::ForPrep => {}
                     }
                     save!();
                     match slow::instruction(st, env, host, proto, base, *i) {
@@ -622,6 +702,7 @@ fn execute<const INSTR: bool>(
                 if let Err(e) = interrupted(word, host) {
                     return Err(handle(st, env, host, e));
                 }
+                reload!();
                 continue 'next;
             }
             if st.heap.wants_gc() {

@@ -50,20 +50,26 @@ pub(crate) const EVENT_NAMES: [&str; 15] = [
 const MAX_LOOP: usize = 100;
 
 /// Lua 5.1's modulo.
-#[inline]
+#[inline(always)]
 pub(crate) fn lua_mod(a: f64, b: f64) -> f64 {
     a - floor(a / b) * b
 }
 
-/// `f64::floor` without a library call where an integer can hold the number; the sign of zero is kept.
-#[inline]
+/// `f64::floor` without a library call; the sign of zero is kept. Below 2^51 the addition of 1.5 · 2^52 leaves the
+/// number rounded to an integer, which is the floor or one more.
+#[inline(always)]
 pub(crate) fn floor(x: f64) -> f64 {
-    const EXACT: f64 = 4_503_599_627_370_496.0;
-    if x.abs() >= EXACT || x == 0.0 || x.is_nan() {
-        return x;
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    if x.abs() < 2_251_799_813_685_248.0 && x != 0.0 {
+        let near = (x + SHIFT) - SHIFT;
+        return near - if near > x { 1.0 } else { 0.0 };
     }
-    let whole = x as i64 as f64;
-    if whole > x { whole - 1.0 } else { whole }
+    floor_slow(x)
+}
+
+#[cold]
+fn floor_slow(x: f64) -> f64 {
+    x.floor()
 }
 
 impl State {

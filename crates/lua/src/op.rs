@@ -90,8 +90,10 @@ pub(crate) enum Op {
     TailCall,
     /// return R(a), … (b - 1 values)
     Return,
-    /// loop of a numeric for over R(a..a+3); b says that the step is 1
+    /// loop of a numeric for over R(a..a+3)
     ForLoop,
+    /// the same where the step is 1
+    ForLoop1,
     ForPrep,
     /// R(a+3), … = R(a)(R(a+1), R(a+2)); if R(a+3) ~= nil then R(a+2) = R(a+3) else skip the next instruction
     TForLoop,
@@ -146,6 +148,7 @@ impl Instr {
                 | Op::Test
                 | Op::TestSet
                 | Op::ForLoop
+                | Op::ForLoop1
                 | Op::ForPrep
         )
     }

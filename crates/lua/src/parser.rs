@@ -760,7 +760,7 @@ impl Parser<'_> {
         self.for_body(base, line, nvars, None)
     }
 
-    /// `numeric` says of a numeric loop whether it has no step of its own.
+    /// `numeric` says of a numeric loop whether its step is 1.
     fn for_body(&mut self, base: usize, line: u32, nvars: usize, numeric: Option<bool>) -> R<()> {
         let (f, _) = fs!(self);
         f.activate(3);
@@ -778,9 +778,12 @@ impl Parser<'_> {
         let (f, lex) = fs!(self);
         f.leave_block(lex)?;
         f.patch_to_here(prep);
-        let op = if numeric.is_some() { Op::ForLoop } else { Op::TForLoop };
-        let by_one = u8::from(numeric == Some(true));
-        let i = Instr { op, a: base as u8, b: by_one, c: nvars as u8, d: NO_JUMP as u32 };
+        let op = match numeric {
+            Some(true) => Op::ForLoop1,
+            Some(false) => Op::ForLoop,
+            None => Op::TForLoop,
+        };
+        let i = Instr { op, a: base as u8, b: 0, c: nvars as u8, d: NO_JUMP as u32 };
         let end = f.emit(i, lex)? as i32;
         f.fix_line(line);
         f.patch_list(end, prep + 1);

@@ -8,7 +8,14 @@ use std::sync::atomic::AtomicU32;
 use crate::chunk::{Chunk, Const, Proto};
 use crate::heap::Heap;
 use crate::op::Instr;
-use crate::value::Value;
+use crate::value::{StrId, Value};
+
+/// A constant that is a short string, with its table hash. Others have an id that no key has.
+#[derive(Clone, Copy)]
+pub(crate) struct Name {
+    pub(crate) s: StrId,
+    pub(crate) hash: u32,
+}
 
 /// A loaded function.
 pub(crate) struct Loaded {
@@ -17,6 +24,8 @@ pub(crate) struct Loaded {
     path: Box<[u32]>,
     pub(crate) code: Box<[Instr]>,
     pub(crate) k: Box<[Value]>,
+    /// The constants once more, as names of fields
+    pub(crate) names: Box<[Name]>,
     pub(crate) sites: Box<[AtomicU32]>,
     /// Numbers of the functions inside this one
     pub(crate) inner: Box<[u32]>,
@@ -138,7 +147,7 @@ impl ProtoArena {
             inner.push(self.load_proto(chunk, q, path, heap)?);
             path.pop();
         }
-        let k = p
+        let k: Box<[Value]> = p
             .consts
             .iter()
             .map(|c| match c {
@@ -152,11 +161,19 @@ impl ProtoArena {
                 }
             })
             .collect();
+        let names = k
+            .iter()
+            .map(|v| match *v {
+                Value::Str(s) if !s.is_long() => Name { s, hash: heap.strs.table_hash(s) },
+                _ => Name { s: StrId::NONE, hash: 0 },
+            })
+            .collect();
         self.push(Loaded {
             chunk: chunk.clone(),
             path: path.as_slice().into(),
             code: p.code.as_slice().into(),
             k,
+            names,
             sites: (0..p.sites).map(|_| AtomicU32::new(0)).collect(),
             inner: inner.into(),
             ups: p.upvals.as_slice().into(),

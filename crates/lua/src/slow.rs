@@ -28,6 +28,16 @@ pub(crate) fn instruction(
     let at = |n: u8| base + n as usize;
     let k = |d: u32| proto.k[d as usize];
     match i.op {
+        Op::GetUpval | Op::SetUpval => {
+            let Some(f) = st.frames.last() else { return Ok(false) };
+            let c = st.heap.closures[f.closure as usize];
+            let u = st.heap.up_pool[c.ups as usize + i.b as usize];
+            if i.op == Op::GetUpval {
+                st.stack[at(i.a)] = st.upval_get(u);
+            } else {
+                st.upval_set(u, st.stack[at(i.a)]);
+            }
+        }
         Op::GetGlobal => {
             let g = Value::Table(st.globals);
             st.stack[at(i.a)] = meta::index(st, env, host, g, k(i.d))?;
@@ -228,23 +238,16 @@ pub(crate) fn closure(st: &mut State, env: &Env<'_>, p: u32, base: usize, ups: u
     st.heap.new_closure(Code::Lua(p), first)
 }
 
-/// Copies the variable arguments of the running function to stack slot `a`: as many as wanted, or all up to `top`.
-pub(crate) fn vararg(st: &mut State, params: u8, a: usize, wanted: Option<u8>) {
+/// Copies all variable arguments of the running function to stack slot `a`, up to `top`.
+pub(crate) fn all_varargs(st: &mut State, params: u8, a: usize) {
     let Some(&f) = st.frames.last() else { return };
     let from = f.func as usize + 1 + params as usize;
     let n = f.base as usize - from;
-    let count = wanted.map_or(n, usize::from);
-    if a + count + 256 > st.stack.len() {
-        st.grow_stack(a + count + 256);
+    if a + n + 256 > st.stack.len() {
+        st.grow_stack(a + n + 256);
     }
-    for j in 0..count {
-        if j < n {
-            put!(st.stack[a + j], st.stack[from + j]);
-        } else {
-            st.stack[a + j] = Value::Nil;
-        }
+    for j in 0..n {
+        put!(st.stack[a + j], st.stack[from + j]);
     }
-    if wanted.is_none() {
-        st.top = a + n;
-    }
+    st.top = a + n;
 }

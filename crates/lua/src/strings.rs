@@ -365,6 +365,17 @@ impl Strings {
         self.table_hash_slow(id)
     }
 
+    /// Redis's Lua hash of a short string, if it was needed before. No call, so that the interpreter's loop need not
+    /// save its registers.
+    #[inline]
+    pub(crate) fn known_hash(&self, id: StrId) -> Option<u32> {
+        if id.is_long() {
+            return None;
+        }
+        let h = self.entries[id.index()].lua_hash;
+        if h != NO_HASH { Some(h) } else { None }
+    }
+
     #[cold]
     fn table_hash_slow(&mut self, id: StrId) -> u32 {
         let h = lua_hash(self.get(id));

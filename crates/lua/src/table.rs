@@ -457,8 +457,8 @@ impl Table {
         Ok(())
     }
 
-    /// `#t`
-    #[inline]
+    /// `#t`. Not for inlining: in a large function the compiler makes the search free of branches, and so slower.
+    #[inline(never)]
     pub(crate) fn len(&self) -> usize {
         let j = self.array.len();
         match self.array.last() {
@@ -479,6 +479,7 @@ impl Table {
         }
     }
 
+    #[inline(never)]
     fn unbound_search(&self, start: usize) -> usize {
         let mut i = start as i64;
         let mut j = i + 1;

@@ -7,6 +7,8 @@ pub struct StrId(pub(crate) u32);
 
 impl StrId {
     pub(crate) const LONG: u32 = 1 << 31;
+    /// The id of no string
+    pub(crate) const NONE: StrId = StrId(u32::MAX);
 
     #[inline]
     pub(crate) fn is_long(self) -> bool {
