@@ -99,7 +99,7 @@ enum Admitted {
 
 /// Finds the command and judges whether it may run now.
 fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) -> Res<Admitted> {
-    let command = commands::resolve(argv)?;
+    let command = commands::resolve_renamed(argv, &sv.config.renames)?;
     let flags = command.spec.flags;
     let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
     if !client.authenticated && !flags.contains(Flags::NO_AUTH) && !sv.acl.is_open() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use totality::{Db, Error, Options};
 use totality_engine::commands::{TABLE, all};
-use totality_engine::config::PARAMS;
+use totality_engine::config::params;
 use totality_testkit::sources::{files, read, root, short};
 
 /// The layers, lowest first. A crate may use those before it.
@@ -186,7 +186,7 @@ fn each_row_is_reachable_from_each_origin() {
 fn each_parameter_is_settable_or_immutable() {
     let db = Db::open(Options::default()).unwrap();
     let mut session = db.session().unwrap();
-    for param in PARAMS {
+    for param in params() {
         let reply: Vec<String> = session.query(&["CONFIG", "GET", param.name]).unwrap();
         assert_eq!(reply.len(), 2, "CONFIG GET {}", param.name);
         let set = session.call(&["CONFIG", "SET", param.name, &reply[1]]);

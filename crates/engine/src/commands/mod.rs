@@ -184,6 +184,35 @@ pub fn resolve(argv: &[&[u8]]) -> Res<&'static Command> {
     Ok(command)
 }
 
+/// The same where `rename-command` gave commands other names, or none.
+#[inline]
+pub fn resolve_renamed(argv: &[&[u8]], renames: &Renames) -> Res<&'static Command> {
+    if renames.is_empty() {
+        return resolve(argv);
+    }
+    let Some(command) = lookup_renamed(argv[0], renames) else { return Err(unknown_command(argv)) };
+    let command = with_subcommand(command, argv)?;
+    check_arity(command, argv.len())?;
+    Ok(command)
+}
+
+/// What `rename-command` said: old names in lower case with their new ones; an empty one takes the command away.
+pub type Renames = [(String, String)];
+
+/// The command that has this name now.
+#[inline]
+pub fn lookup_renamed(name: &[u8], renames: &Renames) -> Option<&'static Command> {
+    if renames.is_empty() {
+        return lookup(name);
+    }
+    let is = |other: &String| !other.is_empty() && other.as_bytes().eq_ignore_ascii_case(name);
+    match renames.iter().find(|(_, new)| is(new)) {
+        Some((old, _)) => lookup(old.as_bytes()),
+        None if renames.iter().any(|(old, _)| is(old)) => None,
+        None => lookup(name),
+    }
+}
+
 /// Refuses a wrong number of arguments.
 #[inline]
 pub fn check_arity(command: &'static Command, argc: usize) -> Res {
@@ -194,6 +223,12 @@ pub fn check_arity(command: &'static Command, argc: usize) -> Res {
 #[inline]
 pub fn resolve_any_arity(argv: &[&[u8]]) -> Res<&'static Command> {
     let Some(command) = lookup(argv[0]) else { return Err(unknown_command(argv)) };
+    with_subcommand(command, argv)
+}
+
+/// The subcommand that `argv` names, or the command itself where it has none.
+#[inline]
+pub(crate) fn with_subcommand(command: &'static Command, argv: &[&[u8]]) -> Res<&'static Command> {
     if command.spec.subs.is_empty() || argv.len() < 2 {
         return Ok(command);
     }

@@ -1,12 +1,29 @@
 //! The configuration parameters: one table with names, aliases, kinds and ranges, from which CONFIG GET, CONFIG SET,
 //! CONFIG REWRITE, the configuration file and the command line are served.
 
+mod idle;
 mod table;
 mod text;
 
-pub use table::{PARAMS, Param};
+pub use table::Param;
 
 use crate::notify::Class;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// All parameters once, in the order of their names. One that has an effect goes before its row without.
+static ALL: LazyLock<Vec<&'static Param>> = LazyLock::new(|| {
+    let mut all: Vec<&'static Param> = table::PARAMS.iter().chain(idle::IDLE).collect();
+    // The sort is stable, so of equal names the first stays first.
+    all.sort_by_key(|param| param.name);
+    all.dedup_by_key(|param| param.name);
+    all
+});
+
+/// All parameters in the order of their names.
+pub fn params() -> impl Iterator<Item = &'static Param> {
+    ALL.iter().copied()
+}
 
 /// Thresholds of the compact encodings.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +127,12 @@ pub struct Config {
     pub slowlog_max_len: u64,
     pub latency_monitor_threshold: u64,
     pub latency_tracking: bool,
+    pub latency_tracking_info_percentiles: Vec<f64>,
+    pub commandlog_request_larger_than: i64,
+    pub commandlog_large_request_max_len: u64,
+    pub commandlog_reply_larger_than: i64,
+    pub commandlog_large_reply_max_len: u64,
+    pub availability_zone: String,
     pub busy_reply_threshold: i64,
     pub script_undeclared_keys: usize,
     pub script_max_memory: u64,
@@ -158,6 +181,10 @@ pub struct Config {
     pub replica_serve_stale_data: bool,
     pub replica_read_only: bool,
     pub lua_enable_deprecated_api: bool,
+    /// Values of the parameters that have no effect, where they are not the default.
+    pub idle: BTreeMap<&'static str, String>,
+    /// `rename-command`: old names in lower case and new ones; an empty one takes the command away.
+    pub renames: Vec<(String, String)>,
 }
 
 impl Default for Config {
@@ -204,6 +231,12 @@ impl Default for Config {
             slowlog_max_len: 128,
             latency_monitor_threshold: 0,
             latency_tracking: true,
+            latency_tracking_info_percentiles: vec![50.0, 99.0, 99.9],
+            commandlog_request_larger_than: 1 << 20,
+            commandlog_large_request_max_len: 128,
+            commandlog_reply_larger_than: 1 << 20,
+            commandlog_large_reply_max_len: 128,
+            availability_zone: String::new(),
             busy_reply_threshold: 5000,
             script_undeclared_keys: 0,
             script_max_memory: 1 << 30,
@@ -243,7 +276,7 @@ impl Default for Config {
             stop_writes_on_bgsave_error: true,
             repl_diskless_sync: true,
             repl_diskless_sync_delay: 5,
-            repl_backlog_size: 1 << 20,
+            repl_backlog_size: 10 << 20,
             repl_timeout: 60,
             repl_ping_replica_period: 10,
             min_replicas_to_write: 0,
@@ -251,6 +284,8 @@ impl Default for Config {
             replica_serve_stale_data: true,
             replica_read_only: true,
             lua_enable_deprecated_api: false,
+            idle: BTreeMap::new(),
+            renames: Vec::new(),
         }
     }
 }
@@ -270,7 +305,7 @@ impl Config {
 
     /// The parameter of this name or alias, whatever its case.
     pub fn param(name: &[u8]) -> Option<&'static Param> {
-        PARAMS.iter().find(|p| {
+        params().find(|p| {
             p.name.as_bytes().eq_ignore_ascii_case(name)
                 || p.aliases.iter().any(|a| a.as_bytes().eq_ignore_ascii_case(name))
         })
@@ -284,9 +319,32 @@ impl Config {
         if name.eq_ignore_ascii_case("user") {
             return crate::acl::declare(self, args);
         }
+        if name.eq_ignore_ascii_case("rename-command") {
+            return self.rename_command(args);
+        }
         let param = Config::param(name.as_bytes())
             .ok_or_else(|| "Bad directive or wrong number of arguments".to_owned())?;
         param.set(self, args)
+    }
+
+    /// `rename-command OLD NEW`
+    fn rename_command(&mut self, args: &[&[u8]]) -> Result<(), String> {
+        let [old, new] = args else { return Err("Bad directive or wrong number of arguments".to_owned()) };
+        let old = String::from_utf8_lossy(old).to_ascii_lowercase();
+        let new = String::from_utf8_lossy(new).to_ascii_lowercase();
+        if crate::commands::lookup(old.as_bytes()).is_none() || self.renames.iter().any(|(o, _)| *o == old) {
+            return Err("No such command in rename-command".to_owned());
+        }
+        let taken = |name: &str| {
+            let freed = self.renames.iter().any(|(o, _)| o == name) || old == name;
+            (crate::commands::lookup(name.as_bytes()).is_some() && !freed)
+                || self.renames.iter().any(|(_, n)| n == name)
+        };
+        if !new.is_empty() && taken(&new) {
+            return Err("Target command name already exists".to_owned());
+        }
+        self.renames.push((old, new));
+        Ok(())
     }
 
     /// The value of a parameter as CONFIG GET shows it.
@@ -306,5 +364,33 @@ impl Config {
             1 => UndeclaredKeys::Warn,
             _ => UndeclaredKeys::Deny,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_get_new_names_or_none() {
+        let mut config = Config::default();
+        assert_eq!(config.set("rename-command", &[b"GET", b"fetch"]), Ok(()));
+        assert_eq!(config.set("rename-command", &[b"FLUSHALL", b""]), Ok(()));
+        assert_eq!(config.set("rename-command", &[b"set", b"get"]), Ok(()));
+        let refused = |text: &str| Err(text.to_owned());
+        assert_eq!(config.set("rename-command", &[b"nosuch", b"x"]), refused("No such command in rename-command"));
+        assert_eq!(
+            config.set("rename-command", &[b"del", b"exists"]),
+            refused("Target command name already exists")
+        );
+        let name = |argv: &[&[u8]]| {
+            crate::commands::resolve_renamed(argv, &config.renames).map(|command| command.full_name.as_str())
+        };
+        assert_eq!(name(&[b"FETCH", b"k"]), Ok("get"));
+        assert_eq!(name(&[b"get", b"k", b"v"]), Ok("set"));
+        assert_eq!(name(&[b"config", b"get", b"k"]), Ok("config|get"));
+        assert!(name(&[b"set", b"k", b"v"]).is_err());
+        assert!(name(&[b"flushall"]).is_err());
+        assert!(name(&[b""]).is_err());
     }
 }

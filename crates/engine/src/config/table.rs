@@ -1,8 +1,23 @@
 //! The table of parameters.
 
+use super::idle::Check;
 use super::text::{parse_bool, parse_memory};
 use super::{Config, OutputLimit};
 use crate::notify::Class;
+use bitflags::bitflags;
+
+bitflags! {
+    /// What is special about a parameter that has no effect.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Flag: u8 {
+        /// Only the file and the command line set it.
+        const FIXED = 1;
+        /// Patterns of CONFIG GET do not find it.
+        const HIDDEN = 1 << 1;
+        /// CONFIG SET protects it.
+        const PROTECTED = 1 << 2;
+    }
+}
 
 /// How a parameter's value is read and shown.
 pub enum Kind {
@@ -22,6 +37,8 @@ pub enum Kind {
     Text(fn(&mut Config) -> &mut String),
     /// Words.
     Words(fn(&mut Config) -> &mut Vec<String>),
+    /// Kept and shown without an effect: the default and what is taken.
+    Idle(&'static str, Check),
     /// A grammar of its own.
     Special(fn(&mut Config, &[&[u8]]) -> Result<(), String>, fn(&Config) -> String),
 }
@@ -36,19 +53,44 @@ pub struct Param {
     pub mutable: bool,
     /// Its value is a secret or a path that CONFIG SET protects.
     pub protected: bool,
+    /// Patterns of CONFIG GET do not find it; its name does.
+    pub hidden: bool,
     kind: Kind,
 }
 
 const fn fixed(name: &'static str, kind: Kind) -> Param {
-    Param { name, aliases: &[], mutable: false, protected: false, kind }
+    Param { name, aliases: &[], mutable: false, protected: false, hidden: false, kind }
 }
 
 const fn free(name: &'static str, kind: Kind) -> Param {
-    Param { name, aliases: &[], mutable: true, protected: false, kind }
+    Param { name, aliases: &[], mutable: true, protected: false, hidden: false, kind }
 }
 
 const fn alias(name: &'static str, aliases: &'static [&'static str], kind: Kind) -> Param {
-    Param { name, aliases, mutable: true, protected: false, kind }
+    Param { name, aliases, mutable: true, protected: false, hidden: false, kind }
+}
+
+/// One that CONFIG SET refuses unless `enable-protected-configs` allows it.
+const fn guarded(name: &'static str, kind: Kind) -> Param {
+    Param { name, aliases: &[], mutable: true, protected: true, hidden: false, kind }
+}
+
+/// One that has no effect.
+pub(super) const fn idle(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    flags: Flag,
+    default: &'static str,
+    check: Check,
+) -> Param {
+    Param {
+        name,
+        aliases,
+        mutable: !flags.contains(Flag::FIXED),
+        protected: flags.contains(Flag::PROTECTED),
+        hidden: flags.contains(Flag::HIDDEN),
+        kind: Kind::Idle(default, check),
+    }
 }
 
 const MAX: u64 = i64::MAX as u64;
@@ -74,8 +116,9 @@ pub static PARAMS: &[Param] = &[
     free("requirepass", Kind::Text(field!(requirepass))),
     free("loglevel", Kind::Enum(field!(loglevel), &["debug", "verbose", "notice", "warning", "nothing"])),
     fixed("logfile", Kind::Text(field!(logfile))),
-    Param { name: "dir", aliases: &[], mutable: true, protected: true, kind: Kind::Text(field!(dir)) },
-    free("hz", Kind::Uint(field!(hz), 1, 500)),
+    guarded("dir", Kind::Text(field!(dir))),
+    free("hz", Kind::Special(set_hz, |c| c.hz.to_string())),
+    free("availability-zone", Kind::Text(field!(availability_zone))),
     free("import-mode", Kind::Bool(field!(import_mode))),
     free("dynamic-hz", Kind::Bool(field!(dynamic_hz))),
     fixed("daemonize", Kind::Bool(field!(daemonize))),
@@ -133,8 +176,21 @@ pub static PARAMS: &[Param] = &[
         &["repl-ping-slave-period"],
         Kind::Uint(field!(repl_ping_replica_period), 1, 0x7fff_ffff),
     ),
-    free("slowlog-log-slower-than", Kind::Int(field!(slowlog_log_slower_than), -1, i64::MAX)),
-    free("slowlog-max-len", Kind::Uint(field!(slowlog_max_len), 0, MAX)),
+    alias(
+        "slowlog-log-slower-than",
+        &["commandlog-execution-slower-than"],
+        Kind::Int(field!(slowlog_log_slower_than), -1, i64::MAX),
+    ),
+    alias("slowlog-max-len", &["commandlog-slow-execution-max-len"], Kind::Uint(field!(slowlog_max_len), 0, MAX)),
+    free(
+        "commandlog-request-larger-than",
+        Kind::Int(field!(commandlog_request_larger_than), -1, i64::MAX),
+    ),
+    free("commandlog-large-request-max-len", Kind::Uint(field!(commandlog_large_request_max_len), 0, MAX)),
+    free("commandlog-reply-larger-than", Kind::Int(field!(commandlog_reply_larger_than), -1, i64::MAX)),
+    free("commandlog-large-reply-max-len", Kind::Uint(field!(commandlog_large_reply_max_len), 0, MAX)),
+    free("latency-tracking-info-percentiles", Kind::Special(set_percentiles, show_percentiles)),
+    free("repl-backlog-size", Kind::Memory(field!(repl_backlog_size), 1, MAX)),
     free("latency-monitor-threshold", Kind::Uint(field!(latency_monitor_threshold), 0, MAX)),
     free("latency-tracking", Kind::Bool(field!(latency_tracking))),
     alias("busy-reply-threshold", &["lua-time-limit"], Kind::Int(field!(busy_reply_threshold), 0, i64::MAX)),
@@ -169,12 +225,18 @@ pub static PARAMS: &[Param] = &[
 impl Param {
     /// The value as CONFIG GET shows it.
     pub fn get(&self, config: &Config) -> String {
-        if let Kind::Special(_, show) = &self.kind {
-            return show(config);
+        match &self.kind {
+            Kind::Special(_, show) => show(config),
+            Kind::Idle(default, _) => {
+                config.idle.get(self.name).map_or_else(|| (*default).to_owned(), String::clone)
+            }
+            // The accessors give `&mut`; a copy serves for reading one value.
+            _ => self.show(&mut config.clone()),
         }
-        // The accessors give `&mut`; a copy serves for reading, which is not a hot path.
-        let mut config = config.clone();
-        let c = &mut config;
+    }
+
+    /// The same of a copy that is there already; it is not changed.
+    pub fn show(&self, c: &mut Config) -> String {
         match &self.kind {
             Kind::Bool(f) => if *f(c) { "yes" } else { "no" }.to_owned(),
             Kind::Uint(f, ..) | Kind::Memory(f, ..) => f(c).to_string(),
@@ -183,8 +245,13 @@ impl Param {
             Kind::Enum(f, names) => names[*f(c)].to_owned(),
             Kind::Text(f) => f(c).clone(),
             Kind::Words(f) => f(c).join(" "),
-            Kind::Special(_, show) => show(c),
+            Kind::Special(..) | Kind::Idle(..) => self.get(c),
         }
+    }
+
+    /// True for a parameter that has no effect here.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.kind, Kind::Idle(..))
     }
 
     /// Sets the value from words.
@@ -200,9 +267,20 @@ impl Param {
             *f(c) = words.map(|w| String::from_utf8_lossy(w).into_owned()).collect();
             return Ok(());
         }
-        let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
-        let arg = *arg;
+        let joined;
+        let arg = match (&self.kind, args) {
+            (_, [arg]) => *arg,
+            (Kind::Idle(_, Check::Words(_) | Check::OomScores | Check::Text), [_, ..]) => {
+                joined = args.join(&b" "[..]);
+                joined.as_slice()
+            }
+            _ => return Err("wrong number of arguments".to_owned()),
+        };
         match &self.kind {
+            Kind::Idle(default, check) => {
+                let value = check.judge(arg, default)?;
+                c.idle.insert(self.name, value);
+            }
             Kind::Bool(f) => {
                 *f(c) = parse_bool(arg).ok_or_else(|| "argument must be 'yes' or 'no'".to_owned())?;
             }
@@ -239,11 +317,12 @@ impl Param {
 
     /// True when the value may be given as several words.
     pub fn takes_words(&self) -> bool {
-        matches!(self.kind, Kind::Words(_) | Kind::Special(..))
+        let idle = matches!(self.kind, Kind::Idle(_, Check::Words(_) | Check::OomScores));
+        idle || matches!(self.kind, Kind::Words(_) | Kind::Special(..))
     }
 }
 
-fn in_range(n: i128, min: i128, max: i128) -> Result<i128, String> {
+pub(super) fn in_range(n: i128, min: i128, max: i128) -> Result<i128, String> {
     if n < min || n > max {
         return Err(format!("argument must be between {min} and {max} inclusive"));
     }
@@ -257,6 +336,36 @@ fn set_cluster(_: &mut Config, args: &[&[u8]]) -> Result<(), String> {
         [arg] if parse_bool(arg) == Some(true) => Err("cluster mode is not supported".to_owned()),
         _ => Err("argument must be 'yes' or 'no'".to_owned()),
     }
+}
+
+/// Any number is taken and brought into the range, as in Redis.
+fn set_hz(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    let n = crate::util::parse_i64(arg)
+        .ok_or_else(|| "argument couldn't be parsed into an integer".to_owned())?;
+    c.hz = in_range(i128::from(n), 0, i128::from(i32::MAX))?.clamp(1, 500) as u64;
+    Ok(())
+}
+
+/// Percentiles from 0 to 100 that INFO shows.
+fn set_percentiles(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let words = args.iter().flat_map(|arg| arg.split(|b| *b == b' ')).filter(|w| !w.is_empty());
+    let mut percentiles = Vec::new();
+    for word in words {
+        let p = std::str::from_utf8(word).ok().and_then(|w| w.parse::<f64>().ok());
+        let p = p.ok_or_else(|| "Invalid latency-tracking-info-percentiles parameters".to_owned())?;
+        if !(0.0..=100.0).contains(&p) {
+            return Err("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]".to_owned());
+        }
+        percentiles.push(p);
+    }
+    c.latency_tracking_info_percentiles = percentiles;
+    Ok(())
+}
+
+fn show_percentiles(c: &Config) -> String {
+    let shown: Vec<String> = c.latency_tracking_info_percentiles.iter().map(|p| super::text::trimmed(*p)).collect();
+    shown.join(" ")
 }
 
 fn set_notify(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
@@ -290,7 +399,7 @@ const CLASSES: [&str; 3] = ["normal", "slave", "pubsub"];
 fn set_output_limits(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     let words: Vec<&[u8]> =
         args.iter().flat_map(|arg| arg.split(|b| *b == b' ')).filter(|w| !w.is_empty()).collect();
-    if words.is_empty() || !words.len().is_multiple_of(4) {
+    if !words.len().is_multiple_of(4) {
         return Err("Wrong number of arguments in buffer limit configuration.".to_owned());
     }
     let mut limits = c.client_output_buffer_limit;
@@ -325,7 +434,10 @@ fn set_maxmemory_clients(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
     let bad = || "argument must be a memory or percent value".to_owned();
     if let Some(percent) = arg.strip_suffix(b"%") {
-        let n = crate::util::parse_i64(percent).filter(|n| (0..=100).contains(n)).ok_or_else(bad)?;
+        let n = crate::util::parse_i64(percent).filter(|n| *n >= 0).ok_or_else(bad)?;
+        if n > 100 {
+            return Err("percentage argument must be less or equal to 100".to_owned());
+        }
         c.maxmemory_clients = -n;
     } else {
         c.maxmemory_clients = parse_memory(arg).and_then(|n| i64::try_from(n).ok()).ok_or_else(bad)?;
@@ -348,10 +460,10 @@ mod tests {
     #[test]
     fn every_parameter_shows_a_value_that_it_accepts() {
         let config = Config::default();
-        for param in PARAMS {
+        for param in crate::config::params() {
             let shown = param.get(&config);
             let mut copy = config.clone();
-            if shown.is_empty() && !matches!(param.kind, Kind::Text(_) | Kind::Special(..)) {
+            if shown.is_empty() && !matches!(param.kind, Kind::Text(_) | Kind::Special(..) | Kind::Idle(..)) {
                 continue;
             }
             assert_eq!(param.set(&mut copy, &[shown.as_bytes()]), Ok(()), "{}", param.name);
@@ -362,6 +474,10 @@ mod tests {
     #[test]
     fn a_value_out_of_range_is_refused() {
         let mut config = Config::default();
-        assert_eq!(config.set("hz", &[b"0"]), Err("argument must be between 1 and 500 inclusive".to_owned()));
+        assert_eq!(
+            config.set("maxmemory-samples", &[b"0"]),
+            Err("argument must be between 1 and 64 inclusive".to_owned())
+        );
+        assert_eq!((config.set("hz", &[b"0"]), config.hz), (Ok(()), 1));
     }
 }

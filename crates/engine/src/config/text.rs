@@ -27,6 +27,12 @@ pub fn parse_bool(text: &[u8]) -> Option<bool> {
     }
 }
 
+/// A number with up to six decimals and no trailing zeros.
+pub fn trimmed(n: f64) -> String {
+    let text = format!("{n:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -144,21 +144,21 @@ impl ScriptHost<'_> {
         let command = match args.site_cache() {
             Some(site) => match site.load(std::sync::atomic::Ordering::Relaxed) {
                 0 => {
-                    let command = commands::lookup(argv[0]);
+                    let command = commands::lookup_renamed(argv[0], &self.sv.config.renames);
                     let number = command.map_or(0, |command| u32::from(command.id) + 1);
                     site.store(number, std::sync::atomic::Ordering::Relaxed);
                     command
                 }
                 number => commands::all().get(number as usize - 1),
             },
-            None => commands::lookup(argv[0]),
+            None => commands::lookup_renamed(argv[0], &self.sv.config.renames),
         };
         let refused = |command, text: &str| Err(Refused { command, text: text.to_owned() });
         let Some(mut command) = command else {
             return refused(None, "ERR Unknown command called from script");
         };
         if !command.spec.subs.is_empty() && argv.len() > 1 {
-            match commands::resolve_any_arity(argv) {
+            match commands::with_subcommand(command, argv) {
                 Ok(sub) => command = sub,
                 Err(_) => return refused(None, "ERR Unknown command called from script"),
             }

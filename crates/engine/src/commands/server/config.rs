@@ -12,12 +12,15 @@
 //! (empty array)
 //! ```
 
-use crate::config::{Config, PARAMS, Param};
+use crate::config::{Config, Param, params};
 use crate::cx::Cx;
 use crate::engine::Outgoing;
-use crate::error::{CmdError, Res};
+use crate::error::{CmdError, Res, SYNTAX};
 use crate::spec::{Flags, Group, Handler, Spec};
 use crate::state::LogLevel;
+use crate::util::until_nul;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 const FLAGS: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
 
@@ -39,47 +42,72 @@ const SUBS: &[Spec] = &[
 ];
 
 fn get(cx: &mut Cx<'_>) -> Res {
-    let map = cx.reply.map_deferred();
-    let mut count = 0;
-    let shown = |name: &str| {
-        cx.args[2..].iter().any(|p| totality_ds::glob::matches(p, name.as_bytes(), true))
-    };
-    for param in PARAMS {
-        for name in std::iter::once(&param.name).chain(param.aliases) {
-            if shown(name) {
-                cx.reply.bulk(name.as_bytes());
-                cx.reply.bulk(param.get(&cx.sv.config).as_bytes());
-                count += 1;
+    // Accessors need a copy that may be changed; one does for all.
+    let mut config = cx.sv.config.clone();
+    let mut shown: BTreeMap<Cow<'static, [u8]>, String> = BTreeMap::new();
+    for pattern in &cx.args[2..] {
+        if !pattern.iter().any(|b| matches!(b, b'[' | b'*' | b'?')) {
+            if let Some(param) = Config::param(pattern) {
+                shown.entry(pattern.to_vec().into()).or_insert_with(|| param.show(&mut config));
+            }
+            continue;
+        }
+        for param in params().filter(|param| !param.hidden) {
+            for name in std::iter::once(&param.name).chain(param.aliases) {
+                if totality_ds::glob::matches(pattern, name.as_bytes(), true) {
+                    shown.entry(name.as_bytes().into()).or_insert_with(|| param.show(&mut config));
+                }
             }
         }
     }
-    cx.reply.end(map, count);
+    cx.reply.map(shown.len());
+    for (name, value) in shown {
+        cx.reply.bulk(&name);
+        cx.reply.bulk(value.as_bytes());
+    }
     Ok(())
+}
+
+/// The parameters that CONFIG SET names, each once and each one that may be set.
+fn named(cx: &Cx<'_>) -> Res<Vec<&'static Param>> {
+    let mut found: Vec<&'static Param> = Vec::new();
+    for name in cx.args[2..].iter().step_by(2) {
+        let Some(param) = Config::param(name) else {
+            return Err(CmdError::owned(
+                [b"ERR Unknown option or number of arguments for CONFIG SET - '", until_nul(name), b"'"].concat(),
+            ));
+        };
+        if !param.mutable {
+            return Err(failed(name, "can't set immutable config"));
+        }
+        if param.protected && !is_allowed(cx, cx.sv.config.enable_protected_configs) {
+            return Err(failed(name, "can't set protected config"));
+        }
+        if found.iter().any(|p| std::ptr::eq(*p, param)) {
+            return Err(failed(name, "duplicate parameter"));
+        }
+        found.push(param);
+    }
+    Ok(found)
+}
+
+/// What `enable-…` parameters say: no, yes, or only to connections from this machine.
+fn is_allowed(cx: &Cx<'_>, choice: usize) -> bool {
+    match choice {
+        0 => false,
+        1 => true,
+        _ => cx.sv.client(cx.client).is_some_and(|client| client.conn.is_local()),
+    }
 }
 
 fn set(cx: &mut Cx<'_>) -> Res {
     if !cx.argc().is_multiple_of(2) {
-        return Err(CmdError::arity("config|set"));
+        return Err(SYNTAX);
     }
+    let changed = named(cx)?;
     let mut next: Config = cx.sv.config.clone();
-    let mut changed: Vec<&'static Param> = Vec::new();
-    for pair in cx.args[2..].chunks(2) {
-        let Some(param) = Config::param(pair[0]) else {
-            return Err(CmdError::owned(
-                [b"ERR Unknown option or number of arguments for CONFIG SET - '", pair[0], b"'"].concat(),
-            ));
-        };
-        if changed.iter().any(|p| std::ptr::eq(*p, param)) {
-            return Err(failed(pair[0], "duplicate parameter"));
-        }
-        if !param.mutable {
-            return Err(failed(pair[0], "can't set immutable config"));
-        }
-        if param.protected && cx.sv.config.enable_protected_configs == 0 {
-            return Err(failed(pair[0], "can't set protected config"));
-        }
-        param.set(&mut next, &pair[1..]).map_err(|text| failed(pair[0], &text))?;
-        changed.push(param);
+    for (param, pair) in changed.iter().zip(cx.args[2..].chunks(2)) {
+        param.set(&mut next, &pair[1..]).map_err(|text| failed(param.name.as_bytes(), &text))?;
     }
     for (i, param) in changed.iter().enumerate() {
         if let Err(text) = cx.ticker.configure(param.name, &next) {
