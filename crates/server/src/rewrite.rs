@@ -165,8 +165,7 @@ mod tests {
 
     #[test]
     fn comments_and_order_stay() {
-        let old =
-            "# mine\n\ntimeout 5\ninclude other.conf\nsave 1 1\nsave 2 2\nsave 3 3\nPORT 7\nrename-command GET G\nwhat is this\n";
+        let old = "# mine\n\ntimeout 5\ninclude other.conf\nsave 1 1\nsave 2 2\nsave 3 3\nPORT 7\nrename-command GET G\nwhat is this\n";
         let mut config = Config::default();
         config.set("timeout", &[b"9"]).unwrap();
         config.set("port", &[b"7"]).unwrap();

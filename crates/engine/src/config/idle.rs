@@ -71,12 +71,21 @@ impl Check {
                 if given.iter().any(|g| g == "save") && given.iter().any(|g| g == "nosave") {
                     return Err("shutdown options SAVE and NOSAVE can't be used simultaneously".to_owned());
                 }
-                let kept: Vec<&str> =
-                    words.iter().copied().filter(|w| given.iter().any(|g| g == w) && *w != "default").collect();
+                let kept: Vec<&str> = words
+                    .iter()
+                    .copied()
+                    .filter(|w| given.iter().any(|g| g == w) && *w != "default")
+                    .collect();
                 Ok(if kept.is_empty() { "default".to_owned() } else { kept.join(" ") })
             }
             Check::Text => Ok(text),
-            Check::Only(why) => if text == default { Ok(text) } else { Err(why.to_owned()) },
+            Check::Only(why) => {
+                if text == default {
+                    Ok(text)
+                } else {
+                    Err(why.to_owned())
+                }
+            }
             Check::OomScores => {
                 let numbers: Vec<&str> = text.split_whitespace().collect();
                 if numbers.len() != 3 {
@@ -85,7 +94,13 @@ impl Check {
                 let fits = |n: &&str| n.parse::<i32>().is_ok_and(|n| (-2000..=2000).contains(&n));
                 if numbers.iter().all(fits) { Ok(numbers.join(" ")) } else { Err(BAD_OOM.to_owned()) }
             }
-            Check::Title => if is_title(&text) { Ok(text) } else { Err(BAD_TITLE.to_owned()) },
+            Check::Title => {
+                if is_title(&text) {
+                    Ok(text)
+                } else {
+                    Err(BAD_TITLE.to_owned())
+                }
+            }
         }
     }
 }
@@ -159,9 +174,21 @@ pub static IDLE: &[Param] = &[
     idle("cluster-node-timeout", &[], NONE, "15000", Check::Int(0, 9223372036854775807)),
     idle("cluster-ping-interval", &[], HIDDEN, "0", Check::Int(0, 9223372036854775807)),
     idle("cluster-port", &[], FIXED, "0", Check::Int(0, 65535)),
-    idle("cluster-preferred-endpoint-type", &[], NONE, "ip", Check::Enum(&["ip", "hostname", "unknown-endpoint"])),
+    idle(
+        "cluster-preferred-endpoint-type",
+        &[],
+        NONE,
+        "ip",
+        Check::Enum(&["ip", "hostname", "unknown-endpoint"]),
+    ),
     idle("cluster-replica-no-failover", &["cluster-slave-no-failover"], NONE, "no", Check::Bool),
-    idle("cluster-replica-validity-factor", &["cluster-slave-validity-factor"], NONE, "10", Check::Int(0, 2147483647)),
+    idle(
+        "cluster-replica-validity-factor",
+        &["cluster-slave-validity-factor"],
+        NONE,
+        "10",
+        Check::Int(0, 2147483647),
+    ),
     idle("cluster-require-full-coverage", &[], NONE, "yes", Check::Bool),
     idle("cluster-slot-migration-log-max-len", &[], NONE, "1000", Check::Int(0, 9223372036854775807)),
     idle("cluster-slot-stats-enabled", &[], NONE, "no", Check::Bool),
@@ -185,7 +212,13 @@ pub static IDLE: &[Param] = &[
     idle("locale-collate", &[], NONE, "", Check::Text),
     idle("log-format", &[], NONE, "legacy", Check::Enum(&["legacy", "logfmt", "json"])),
     idle("log-timestamp-format", &[], NONE, "legacy", Check::Enum(&["legacy", "iso8601", "milliseconds"])),
-    idle("lua-enable-insecure-api", &["lua-enable-deprecated-api"], HIDDEN.union(PROTECTED), "no", Check::Bool),
+    idle(
+        "lua-enable-insecure-api",
+        &["lua-enable-deprecated-api"],
+        HIDDEN.union(PROTECTED),
+        "no",
+        Check::Bool,
+    ),
     idle("max-new-connections-per-cycle", &[], NONE, "10", Check::Int(1, 1000)),
     idle("max-new-tls-connections-per-cycle", &[], NONE, "1", Check::Int(1, 1000)),
     idle("min-io-threads-avoid-copy-reply", &[], HIDDEN, "7", Check::Int(0, 2147483647)),
@@ -199,7 +232,13 @@ pub static IDLE: &[Param] = &[
     idle("primaryauth", &["masterauth"], NONE, "", Check::Text),
     idle("primaryuser", &["masteruser"], NONE, "", Check::Text),
     idle("proc-title-template", &[], NONE, "{title} {listen-addr} {server-mode}", Check::Title),
-    idle("propagation-error-behavior", &[], NONE, "ignore", Check::Enum(&["ignore", "panic", "panic-on-replicas"])),
+    idle(
+        "propagation-error-behavior",
+        &[],
+        NONE,
+        "ignore",
+        Check::Enum(&["ignore", "panic", "panic-on-replicas"]),
+    ),
     idle("rdb-del-sync-files", &[], NONE, "no", Check::Bool),
     idle("rdb-key-save-delay", &[], HIDDEN, "0", Check::Int(-2147483648, 2147483647)),
     idle("rdb-save-incremental-fsync", &[], NONE, "yes", Check::Bool),
@@ -209,7 +248,13 @@ pub static IDLE: &[Param] = &[
     idle("rdma-rx-size", &[], FIXED, "1048576", Check::Int(65536, 16777216)),
     idle("repl-backlog-ttl", &[], NONE, "3600", Check::Int(0, 9223372036854775807)),
     idle("repl-disable-tcp-nodelay", &[], NONE, "no", Check::Bool),
-    idle("repl-diskless-load", &[], NONE, "disabled", Check::Enum(&["disabled", "on-empty-db", "swapdb", "flush-before-load"])),
+    idle(
+        "repl-diskless-load",
+        &[],
+        NONE,
+        "disabled",
+        Check::Enum(&["disabled", "on-empty-db", "swapdb", "flush-before-load"]),
+    ),
     idle("repl-diskless-sync", &[], NONE, "yes", Check::Bool),
     idle("repl-diskless-sync-delay", &[], NONE, "5", Check::Int(0, 2147483647)),
     idle("repl-diskless-sync-max-replicas", &[], NONE, "0", Check::Int(0, 2147483647)),
@@ -227,14 +272,34 @@ pub static IDLE: &[Param] = &[
     idle("sanitize-dump-payload", &[], NONE, "no", Check::Enum(&["no", "yes", "clients"])),
     idle("server-cpulist", &["server_cpulist"], FIXED, "", Check::Text),
     idle("set-proc-title", &[], FIXED, "yes", Check::Bool),
-    idle("shutdown-on-sigint", &[], NONE, "default", Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"])),
-    idle("shutdown-on-sigterm", &[], NONE, "default", Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"])),
+    idle(
+        "shutdown-on-sigint",
+        &[],
+        NONE,
+        "default",
+        Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"]),
+    ),
+    idle(
+        "shutdown-on-sigterm",
+        &[],
+        NONE,
+        "default",
+        Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"]),
+    ),
     idle("shutdown-timeout", &[], NONE, "10", Check::Int(0, 2147483647)),
     idle("slot-migration-max-failover-repl-bytes", &[], NONE, "0", Check::Memory(-1, 9223372036854775807)),
     idle("socket-mark-id", &[], FIXED, "0", Check::Int(0, 4294967295)),
     idle("stop-writes-on-bgsave-error", &[], NONE, "yes", Check::Bool),
     idle("syslog-enabled", &[], FIXED, "no", Check::Bool),
-    idle("syslog-facility", &[], FIXED, "local0", Check::Enum(&["user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"])),
+    idle(
+        "syslog-facility",
+        &[],
+        FIXED,
+        "local0",
+        Check::Enum(&[
+            "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
+        ]),
+    ),
     idle("syslog-ident", &[], FIXED, "totality", Check::Text),
     idle("tls-auth-clients", &[], NONE, "yes", Check::Enum(&["no", "yes", "optional"])),
     idle("tls-auth-clients-user", &[], NONE, "off", Check::Enum(&["CN", "URI", "off"])),

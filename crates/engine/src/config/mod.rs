@@ -378,7 +378,10 @@ mod tests {
         assert_eq!(config.set("rename-command", &[b"FLUSHALL", b""]), Ok(()));
         assert_eq!(config.set("rename-command", &[b"set", b"get"]), Ok(()));
         let refused = |text: &str| Err(text.to_owned());
-        assert_eq!(config.set("rename-command", &[b"nosuch", b"x"]), refused("No such command in rename-command"));
+        assert_eq!(
+            config.set("rename-command", &[b"nosuch", b"x"]),
+            refused("No such command in rename-command")
+        );
         assert_eq!(
             config.set("rename-command", &[b"del", b"exists"]),
             refused("Target command name already exists")

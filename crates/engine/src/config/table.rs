@@ -181,11 +181,12 @@ pub static PARAMS: &[Param] = &[
         &["commandlog-execution-slower-than"],
         Kind::Int(field!(slowlog_log_slower_than), -1, i64::MAX),
     ),
-    alias("slowlog-max-len", &["commandlog-slow-execution-max-len"], Kind::Uint(field!(slowlog_max_len), 0, MAX)),
-    free(
-        "commandlog-request-larger-than",
-        Kind::Int(field!(commandlog_request_larger_than), -1, i64::MAX),
+    alias(
+        "slowlog-max-len",
+        &["commandlog-slow-execution-max-len"],
+        Kind::Uint(field!(slowlog_max_len), 0, MAX),
     ),
+    free("commandlog-request-larger-than", Kind::Int(field!(commandlog_request_larger_than), -1, i64::MAX)),
     free("commandlog-large-request-max-len", Kind::Uint(field!(commandlog_large_request_max_len), 0, MAX)),
     free("commandlog-reply-larger-than", Kind::Int(field!(commandlog_reply_larger_than), -1, i64::MAX)),
     free("commandlog-large-reply-max-len", Kind::Uint(field!(commandlog_large_reply_max_len), 0, MAX)),
@@ -355,7 +356,9 @@ fn set_percentiles(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
         let p = std::str::from_utf8(word).ok().and_then(|w| w.parse::<f64>().ok());
         let p = p.ok_or_else(|| "Invalid latency-tracking-info-percentiles parameters".to_owned())?;
         if !(0.0..=100.0).contains(&p) {
-            return Err("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]".to_owned());
+            return Err(
+                "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]".to_owned()
+            );
         }
         percentiles.push(p);
     }
@@ -364,7 +367,8 @@ fn set_percentiles(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
 }
 
 fn show_percentiles(c: &Config) -> String {
-    let shown: Vec<String> = c.latency_tracking_info_percentiles.iter().map(|p| super::text::trimmed(*p)).collect();
+    let shown: Vec<String> =
+        c.latency_tracking_info_percentiles.iter().map(|p| super::text::trimmed(*p)).collect();
     shown.join(" ")
 }
 
