@@ -264,6 +264,32 @@ pub struct Stream {
     blocks: BTreeMap<StreamId, Listpack>,
     len: u64,
     heap: usize,
+    /// There while changes are to be taken back perhaps.
+    saved: Option<Box<Saved>>,
+}
+
+/// Blocks as they were before they were changed, and how many entries there were.
+#[derive(Clone, Debug, Default)]
+pub struct Saved {
+    blocks: BTreeMap<StreamId, Option<Listpack>>,
+    len: Option<u64>,
+    bytes: usize,
+}
+
+impl Saved {
+    /// Bytes that it holds, nearly. O(1).
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Notes a block as it is; `None`: it is about to be made. What was noted before counts.
+    fn note(&mut self, id: StreamId, block: Option<Listpack>) {
+        if let std::collections::btree_map::Entry::Vacant(slot) = self.blocks.entry(id) {
+            let heap = block.as_ref().map_or(0, Listpack::heap_bytes);
+            self.bytes += heap + (size_of::<StreamId>() + size_of::<Option<Listpack>>()) * 3 / 2;
+            slot.insert(block);
+        }
+    }
 }
 
 impl Stream {
@@ -293,6 +319,51 @@ impl Stream {
         self.blocks.iter().map(|(id, lp)| (*id, lp))
     }
 
+    /// From now on keeps blocks as they are before they are changed, beside those that `saved` holds already.
+    pub fn save_changes(&mut self, mut saved: Box<Saved>) {
+        saved.len.get_or_insert(self.len);
+        self.saved = Some(saved);
+    }
+
+    /// Ends the keeping and gives what was kept.
+    pub fn take_saved(&mut self) -> Option<Box<Saved>> {
+        self.saved.take()
+    }
+
+    /// Takes back what was changed since the keeping began.
+    pub fn restore(&mut self, saved: Saved) {
+        for (id, block) in saved.blocks {
+            let gone = match block {
+                Some(lp) => {
+                    self.heap += lp.heap_bytes();
+                    self.blocks.insert(id, lp)
+                }
+                None => self.blocks.remove(&id),
+            };
+            self.heap -= gone.map_or(0, |lp| lp.heap_bytes());
+        }
+        self.len = saved.len.unwrap_or(self.len);
+    }
+
+    /// Keeps a copy of a block that is about to be changed.
+    #[inline]
+    fn save(&mut self, id: StreamId) {
+        if let Some(saved) = &mut self.saved
+            && !saved.blocks.contains_key(&id)
+        {
+            saved.note(id, self.blocks.get(&id).cloned());
+        }
+    }
+
+    /// Removes a block, which may have to be kept.
+    fn drop_block(&mut self, id: StreamId) {
+        let Some(lp) = self.blocks.remove(&id) else { return };
+        self.heap -= lp.heap_bytes();
+        if let Some(saved) = &mut self.saved {
+            saved.note(id, Some(lp));
+        }
+    }
+
     /// Appends a foreign block after checking all of it.
     ///
     /// # Errors
@@ -302,6 +373,7 @@ impl Stream {
             return Err(StreamError::NotGreater);
         }
         let live = check_block(&lp, id).ok_or(StreamError::Malformed)?;
+        self.save(id);
         self.len += live;
         self.heap += lp.heap_bytes();
         self.blocks.insert(id, lp);
@@ -329,6 +401,11 @@ impl Stream {
             return Err(StreamError::TooLarge);
         }
         let max = if limits.bytes == 0 { MAX_BYTES } else { limits.bytes.min(MAX_BYTES) };
+        if self.saved.is_some()
+            && let Some(block) = self.blocks.last_key_value().map(|(id, _)| *id)
+        {
+            self.save(block);
+        }
         if let Some(mut last) = self.blocks.last_entry() {
             let block = *last.key();
             let lp = last.get_mut();
@@ -361,6 +438,7 @@ impl Stream {
         pairs.clone().for_each(|(f, _)| lp.push_back(f));
         lp.push_back_int(0);
         push_entry(&mut lp, id, id, pairs, fields, true);
+        self.save(id);
         self.heap += lp.heap_bytes();
         self.len += 1;
         self.blocks.insert(id, lp);
@@ -401,12 +479,16 @@ impl Stream {
     /// Deletes an entry; true if it was there.
     pub fn remove(&mut self, id: StreamId) -> bool {
         let Some(at) = self.get(id).map(|e| e.at) else { return false };
+        if self.saved.is_some()
+            && let Some(block) = self.blocks.range(..=id).next_back().map(|(id, _)| *id)
+        {
+            self.save(block);
+        }
         let Some((&block, lp)) = self.blocks.range_mut(..=id).next_back() else { return false };
         let Some(header) = Header::read(lp) else { return false };
         self.len -= 1;
         if header.live <= 1 {
-            self.heap -= lp.heap_bytes();
-            self.blocks.remove(&block);
+            self.drop_block(block);
             return true;
         }
         let before = lp.heap_bytes();
@@ -432,9 +514,7 @@ impl Stream {
                 Keep::From(id) => last_entry_id(lp, block, &header).unwrap_or(StreamId::MIN) < id,
             };
             if whole {
-                if let Some(lp) = self.blocks.remove(&block) {
-                    self.heap -= lp.heap_bytes();
-                }
+                self.drop_block(block);
                 self.len -= live;
                 gone += live;
                 continue;
@@ -449,6 +529,7 @@ impl Stream {
 
     /// Marks entries at the beginning of a block as deleted.
     fn trim_block(&mut self, block: StreamId, header: Header, keep: Keep) -> u64 {
+        self.save(block);
         let Some(lp) = self.blocks.get_mut(&block) else { return 0 };
         let before = lp.heap_bytes();
         let mut gone = 0;

@@ -36,7 +36,15 @@ pub struct Effects {
     /// Keys that became ready for clients that wait for them, each once, in order.
     ready: VecDeque<(usize, Box<[u8]>)>,
     is_ready: HashSet<(usize, Box<[u8]>)>,
+    /// What is collected now stays though a scope is taken back.
+    lasting: bool,
+    /// Positions of what stays: among commands, messages, ready keys.
+    stays: [Vec<usize>; 3],
 }
+
+/// How much was collected when a scope began.
+#[derive(Debug, Clone, Copy)]
+pub struct EffectsMark([usize; 3]);
 
 impl Effects {
     /// Switches the collecting of commands off or on (`redis.set_repl`).
@@ -47,6 +55,7 @@ impl Effects {
     /// Collects a command for replay in database `db`.
     pub fn command(&mut self, db: usize, argv: &[&[u8]]) {
         if self.recording && !self.muted {
+            self.note_lasting(0);
             self.commands.push((db, argv.iter().map(|arg| Box::from(*arg)).collect()));
         }
     }
@@ -60,12 +69,14 @@ impl Effects {
     pub(crate) fn deletion(&mut self, db: usize, key: &[u8]) {
         // Not muted: a replica must not keep what is gone here.
         if self.recording {
+            self.note_lasting(0);
             self.commands.push((db, vec![Box::from(self.expired_by()), Box::from(key)]));
         }
     }
 
     /// Collects a message for subscribers.
     pub fn publish(&mut self, channel: &[u8], message: &[u8], sharded: bool) {
+        self.note_lasting(1);
         self.published.push(Published { channel: channel.to_vec(), message: message.to_vec(), sharded });
     }
 
@@ -89,6 +100,7 @@ impl Effects {
     #[cold]
     pub(crate) fn mark_ready(&mut self, db: usize, key: &[u8]) {
         if self.is_ready.insert((db, key.into())) {
+            self.note_lasting(2);
             self.ready.push_back((db, key.into()));
         }
     }
@@ -106,16 +118,44 @@ impl Effects {
         !self.ready.is_empty()
     }
 
-    /// Number of ready keys: a mark for [`Effects::truncate_ready`].
-    pub fn ready_mark(&self) -> usize {
-        self.ready.len()
+    /// Says whether what comes now stays though a scope is taken back: deletions of keys past their deadline.
+    #[inline]
+    pub(crate) fn set_lasting(&mut self, lasting: bool) {
+        self.lasting = lasting;
     }
 
-    /// Forgets the keys that became ready after a mark was taken.
-    pub fn truncate_ready(&mut self, mark: usize) {
-        for slot in self.ready.drain(mark.min(self.ready.len())..) {
+    fn counts(&self) -> [usize; 3] {
+        [self.commands.len(), self.published.len(), self.ready.len()]
+    }
+
+    fn note_lasting(&mut self, kind: usize) {
+        if self.lasting {
+            let at = self.counts()[kind];
+            self.stays[kind].push(at);
+        }
+    }
+
+    /// How much is collected: a mark for [`Effects::truncate`].
+    pub fn mark(&self) -> EffectsMark {
+        EffectsMark(self.counts())
+    }
+
+    /// Forgets what was collected after a mark was taken, but for what stays.
+    pub fn truncate(&mut self, mark: EffectsMark) {
+        let [commands, published, ready] = mark.0;
+        let gone = keep(self.commands.len(), commands, &mut self.stays[0], |a, b| self.commands.swap(a, b));
+        self.commands.truncate(gone);
+        let gone = keep(self.published.len(), published, &mut self.stays[1], |a, b| self.published.swap(a, b));
+        self.published.truncate(gone);
+        let gone = keep(self.ready.len(), ready, &mut self.stays[2], |a, b| self.ready.swap(a, b));
+        for slot in self.ready.drain(gone..) {
             self.is_ready.remove(&slot);
         }
+    }
+
+    /// No scope is open any more: what stays need not be known.
+    pub(crate) fn end_scopes(&mut self) {
+        self.stays.iter_mut().for_each(Vec::clear);
     }
 
     /// True when nothing was collected.
@@ -132,6 +172,17 @@ impl Effects {
     pub fn take_published(&mut self) -> Vec<Published> {
         std::mem::take(&mut self.published)
     }
+}
+
+/// Moves those of `len` elements that stay to the front of what came after `mark`, and says how many are left then.
+fn keep(len: usize, mark: usize, stays: &mut [usize], mut swap: impl FnMut(usize, usize)) -> usize {
+    let mut next = mark.min(len);
+    for at in stays.iter_mut().filter(|at| **at >= mark) {
+        swap(next, *at);
+        *at = next;
+        next += 1;
+    }
+    next
 }
 
 /// Renders the commands of one unit as a replica reads them: `SELECT` where the database changes, `MULTI`/`EXEC`

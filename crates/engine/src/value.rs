@@ -1,6 +1,7 @@
 //! The values of keys.
 
 use crate::error::{CmdError, WRONG_TYPE};
+use crate::types::journal::{Changes, StrEdit, undo_string};
 use crate::types::{Hash, List, Set, Stream, ZSet};
 use smallvec::SmallVec;
 use totality_ds::Bytes;
@@ -127,15 +128,90 @@ impl Value {
         }
     }
 
-    /// Edits a string in place (an integer becomes its digits), or WRONGTYPE. Afterwards the encoding is `raw`.
-    pub fn edit<R>(&mut self, f: impl FnOnce(&mut Bytes) -> R) -> Result<R, CmdError> {
+    /// Edits a string in place (an integer becomes its digits), or WRONGTYPE. Afterwards the encoding is `raw`. What
+    /// changes is noted in `changes`.
+    pub(crate) fn edit<R>(
+        &mut self,
+        changes: Option<&mut Changes>,
+        f: impl FnOnce(&mut StrEdit<'_>) -> R,
+    ) -> Result<R, CmdError> {
         if let Value::Int(n) = self {
             *self = Value::Str(Bytes::from(itoa::Buffer::new().format(*n).as_bytes()));
         }
         let Value::Str(bytes) = self else { return Err(WRONG_TYPE) };
-        let result = f(bytes);
+        let journal = match changes {
+            Some(Changes::Str(journal)) => Some(&mut **journal),
+            _ => None,
+        };
+        let result = f(&mut StrEdit::new(bytes, journal));
         bytes.spill();
         Ok(result)
+    }
+
+    /// True for a value of which only the changes are noted before it is changed. Streams always note them.
+    fn is_large(&self) -> bool {
+        match self {
+            Value::Int(_) => false,
+            Value::Str(bytes) => bytes.len() > SMALL_STRING,
+            Value::List(v) => v.quicklist().is_some(),
+            Value::Set(v) => v.is_table(),
+            Value::Hash(v) => v.as_listpack().is_none(),
+            Value::ZSet(v) => v.listpack().is_none(),
+            Value::Stream(_) => true,
+        }
+    }
+
+    /// Gives a large value a journal to note its changes in: the one it had, or a new one. A small value gives back
+    /// what it got: it is to be kept whole. A long string's journal is not inside of it: it is given back as well, and
+    /// handed to [`Value::edit`].
+    pub(crate) fn keep_changes(&mut self, changes: Option<Changes>) -> Kept {
+        macro_rules! keep {
+            ($variant:ident, $value:expr) => {{
+                $value.keep_changes(match changes {
+                    Some(Changes::$variant(journal)) => journal,
+                    _ => Default::default(),
+                });
+                Kept::Inside
+            }};
+        }
+        match self {
+            _ if !self.is_large() => Kept::Small(changes),
+            Value::Int(_) => Kept::Small(changes),
+            Value::Str(_) => Kept::Beside(match changes {
+                Some(Changes::Str(journal)) => Changes::Str(journal),
+                _ => Changes::Str(Box::default()),
+            }),
+            Value::List(v) => keep!(List, v),
+            Value::Set(v) => keep!(Set, v),
+            Value::Hash(v) => keep!(Hash, v),
+            Value::ZSet(v) => keep!(ZSet, v),
+            Value::Stream(v) => keep!(Stream, v),
+        }
+    }
+
+    /// Takes the journal away that [`Value::keep_changes`] gave.
+    pub(crate) fn take_changes(&mut self) -> Option<Changes> {
+        match self {
+            Value::Str(_) | Value::Int(_) => None,
+            Value::List(v) => v.take_journal().map(Changes::List),
+            Value::Set(v) => v.take_journal().map(Changes::Set),
+            Value::Hash(v) => v.take_journal().map(Changes::Hash),
+            Value::ZSet(v) => v.take_journal().map(Changes::ZSet),
+            Value::Stream(v) => v.take_journal().map(Changes::Stream),
+        }
+    }
+
+    /// Takes changes back.
+    pub(crate) fn undo(&mut self, changes: Changes) {
+        match (self, changes) {
+            (Value::Str(bytes), Changes::Str(journal)) => undo_string(bytes, *journal),
+            (Value::List(v), Changes::List(journal)) => v.undo(*journal),
+            (Value::Set(v), Changes::Set(journal)) => v.undo(*journal),
+            (Value::Hash(v), Changes::Hash(journal)) => v.undo(*journal),
+            (Value::ZSet(v), Changes::ZSet(journal)) => v.undo(*journal),
+            (Value::Stream(v), Changes::Stream(journal)) => v.undo(*journal),
+            _ => debug_assert!(false, "changes of another type"),
+        }
     }
 
     /// Bytes of memory behind the value, beyond its place in the key table. O(1).
@@ -170,6 +246,19 @@ impl Value {
     pub fn is_big(&self) -> bool {
         self.mem() > 64 * 1024 && !matches!(self, Value::Str(_) | Value::Int(_))
     }
+}
+
+/// A string of at most so many bytes is kept whole before it is edited.
+const SMALL_STRING: usize = 16 * 1024;
+
+/// What [`Value::keep_changes`] did.
+pub(crate) enum Kept {
+    /// Nothing: the value is small.
+    Small(Option<Changes>),
+    /// The value has the journal.
+    Inside,
+    /// The caller keeps the journal: the value is a long string.
+    Beside(Changes),
 }
 
 /// A collection that can be a key's value.
@@ -217,7 +306,7 @@ mod tests {
         assert_eq!(Value::from_bytes(&[b'x'; 45]).encoding(), "raw");
         assert_eq!(Value::from_bytes(&[b'x'; 44]).encoding(), "embstr");
         let mut value = Value::Int(12);
-        value.edit(|bytes| bytes.push_slice(b"3")).unwrap();
+        value.edit(None, |bytes| bytes.push_slice(b"3")).unwrap();
         assert_eq!((value.encoding(), &*value.as_str().unwrap()), ("raw", &b"123"[..]));
     }
 }

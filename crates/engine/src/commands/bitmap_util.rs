@@ -3,10 +3,9 @@
 
 use crate::commands::string_util::max_len;
 use crate::cx::Cx;
-use crate::error::{CmdError, Res, WRONG_TYPE};
+use crate::error::{CmdError, Res};
 use crate::keyspace::WriteGuard;
-use crate::value::Value;
-use totality_ds::Bytes;
+use crate::types::journal::StrEdit;
 
 const BAD_OFFSET: CmdError = CmdError::new("ERR bit offset is not an integer or out of range");
 
@@ -28,12 +27,9 @@ pub(crate) fn bit_offset(cx: &Cx<'_>, arg: &[u8], field_bits: Option<u32>) -> Re
 pub(crate) fn edit<R>(
     guard: &mut WriteGuard<'_>,
     len: usize,
-    f: impl FnOnce(&mut Bytes, bool) -> R,
+    f: impl FnOnce(&mut StrEdit<'_>, bool) -> R,
 ) -> Res<R> {
-    if !guard.exists() {
-        guard.set(Value::Str(Bytes::new()));
-    }
-    guard.value_mut().ok_or(WRONG_TYPE)?.edit(|bytes| {
+    guard.edit(|bytes| {
         let grows = bytes.len() < len;
         if grows {
             bytes.resize(len);

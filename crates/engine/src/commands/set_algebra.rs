@@ -179,11 +179,8 @@ pub fn store(cx: &mut Cx<'_>, op: Op, event: Event) -> Res {
         cx.ks.delete(target);
     } else {
         let mut guard = cx.ks.write(target);
-        let old = guard.overwrite(result.into_value());
+        guard.overwrite(result.into_value());
         guard.changed(event, 1);
-        if let Some(old) = old {
-            guard.keyspace().discard(old);
-        }
     }
     cx.reply.len(len);
     Ok(())

@@ -170,9 +170,7 @@ pub fn store(cx: &mut Cx<'_>, key: &[u8], set: ZSet, event: &'static str) {
         cx.ks.delete(key);
     } else {
         let mut guard = cx.ks.write(key);
-        if let Some(old) = guard.overwrite(set.into_value()) {
-            guard.keyspace().discard(old);
-        }
+        guard.overwrite(set.into_value());
         guard.changed(Event::zset(event), 1);
     }
     cx.reply.len(len);

@@ -1,5 +1,6 @@
 //! Deadlines: deletion on access and the bounded cycle.
 
+use super::undo::{Record, State};
 use super::{Keyspace, NO_EXPIRY};
 use crate::notify::{Class, Event};
 
@@ -28,16 +29,42 @@ impl Keyspace {
         }
         // The caller's slice may lie in the entry that goes.
         let key: smallvec::SmallVec<[u8; 64]> = smallvec::SmallVec::from_slice(key);
-        if self.take_entry(db, &key).is_none() {
-            return;
+        // What an open scope changed is taken back with the scope; what it did not touch is gone for good, with the
+        // effects of that, whatever becomes of the scope.
+        let hash = self.dbs[db].dict.hash(&key);
+        let mut touched = false;
+        if self.undo.is_open() {
+            touched = self.undo.is_touched(db, hash, &key);
+            self.effects.set_lasting(!touched);
         }
+        let gone = if touched { self.expire_touched(db, hash, &key) } else { self.drop_entry(db, &key) };
+        if gone {
+            self.say_expired(db, &key, touched);
+        }
+        self.effects.set_lasting(false);
+    }
+
+    #[cold]
+    fn expire_touched(&mut self, db: usize, hash: u64, key: &[u8]) -> bool {
+        let Some(pos) = self.dbs[db].dict.find(hash, key) else { return false };
+        let entry = self.unlink(db, pos);
+        if self.undo.state(db, hash, key) == State::Full {
+            self.discard(entry.value);
+        } else {
+            self.undo.push(db, hash, key, Record::Whole(entry.value, entry.expire, entry.lru));
+        }
+        true
+    }
+
+    fn say_expired(&mut self, db: usize, key: &[u8], touched: bool) {
         self.stats.expired += 1;
         if !self.watch.is_empty() {
-            self.watch.touch_expired(db, &key);
+            let newly = touched.then_some(&mut self.undo.broken);
+            self.watch.touch_expired(db, key, newly);
         }
-        self.effects.invalidate(&key);
-        self.effects.deletion(db, &key);
-        self.notify_event(db, &key, EXPIRED);
+        self.effects.invalidate(key);
+        self.effects.deletion(db, key);
+        self.notify_event(db, key, EXPIRED);
     }
 
     /// Deletes keys past their deadline until few are left: a database is left when less than a tenth of its keys

@@ -1,9 +1,10 @@
 //! Whole databases at once: emptying and swapping. The tables are moved aside, so neither takes long; who owns the
 //! keyspace frees them where it does not hurt.
 
+use super::undo::Record;
 use super::{Db, Entry, Keyspace, NO_EXPIRY};
 use std::ops::Range;
-use totality_ds::Dict;
+use totality_ds::{Bytes, Dict};
 
 /// What became of a watched key.
 fn is_expired(db: &Db, key: &[u8], now: i64) -> Option<bool> {
@@ -16,15 +17,25 @@ impl Keyspace {
         let mut removed = 0;
         if !self.watch.is_empty() {
             let (tables, now) = (&self.dbs, self.now);
-            self.watch.touch_where(|db, key, stale| {
+            let newly = self.undo.is_open().then_some(&mut self.undo.broken);
+            self.watch.touch_where(newly, |db, key, stale| {
                 dbs.contains(&db) && !stale && is_expired(&tables[db], key, now).is_some()
             });
         }
         if self.blocked.wants_deletions() {
             dbs.clone().for_each(|db| self.signal_database(db));
         }
-        for table in &mut self.dbs[dbs] {
+        for db in dbs {
+            let table = &mut self.dbs[db];
             removed += table.dict.len() as u64;
+            if self.undo.is_open() {
+                if table.dict.is_empty() {
+                    continue;
+                }
+                let was = std::mem::replace(table, Db::new(self.seed));
+                self.undo.push_barrier(db, Bytes::new(), Record::Flushed(Box::new(was)));
+                continue;
+            }
             if !table.dict.is_empty() {
                 self.garbage_tables.push(table.dict.take());
             }
@@ -42,7 +53,8 @@ impl Keyspace {
         }
         if !self.watch.is_empty() {
             let (tables, now) = (&self.dbs, self.now);
-            self.watch.touch_where(|db, key, stale| {
+            let newly = self.undo.is_open().then_some(&mut self.undo.broken);
+            self.watch.touch_where(newly, |db, key, stale| {
                 let other = match db {
                     db if db == a => b,
                     db if db == b => a,
@@ -55,6 +67,19 @@ impl Keyspace {
                     Some(false) => true,
                 }
             });
+        }
+        if self.undo.is_open() {
+            self.undo.push_barrier(a, Bytes::new(), Record::Swapped(b));
+        }
+        self.swap_tables(a, b);
+        self.signal_database(a);
+        self.signal_database(b);
+    }
+
+    /// Exchanges two databases; who watches a key of them that is now past its deadline knows it.
+    pub(super) fn swap_tables(&mut self, a: usize, b: usize) {
+        if !self.watch.is_empty() {
+            let (tables, now) = (&self.dbs, self.now);
             self.watch.refresh(|db, key| {
                 let other = match db {
                     db if db == a => b,
@@ -65,8 +90,6 @@ impl Keyspace {
             });
         }
         self.dbs.swap(a, b);
-        self.signal_database(a);
-        self.signal_database(b);
     }
 
     /// Tables of emptied databases; the owner drops them where it does not hurt.

@@ -9,11 +9,13 @@ mod fields;
 mod flush;
 mod memory;
 mod read;
+mod undo;
 mod watch;
 mod write;
 
 pub use access::Lfu;
 pub use read::Lookup;
+pub use undo::{TakenBack, Undo};
 pub use watch::WatchTable;
 pub use write::WriteGuard;
 
@@ -136,6 +138,8 @@ pub struct Keyspace {
     pub dirty: u64,
     /// What leaves the unit of execution.
     pub effects: Effects,
+    /// What keys were before the open scopes changed them.
+    pub undo: Undo,
     /// Clients that watch keys.
     pub watch: WatchTable,
     /// Clients that wait for keys.
@@ -179,6 +183,7 @@ impl Keyspace {
             lru_clock: 0,
             dirty: 0,
             effects: Effects::default(),
+            undo: Undo::default(),
             watch: WatchTable::default(),
             blocked: Blocked::default(),
             notify: Class::empty(),
@@ -245,7 +250,8 @@ impl Keyspace {
     pub fn changed(&mut self, db: usize, key: &[u8], event: Event, n: u64) {
         self.dirty += n;
         if !self.watch.is_empty() {
-            self.watch.touch(db, key);
+            let newly = self.undo.is_open().then_some(&mut self.undo.broken);
+            self.watch.touch(db, key, newly);
         }
         self.effects.invalidate(key);
         self.notify_event(db, key, event);

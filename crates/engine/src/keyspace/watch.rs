@@ -66,34 +66,51 @@ impl WatchTable {
         }
     }
 
-    /// A key changed.
-    pub fn touch(&mut self, db: usize, key: &[u8]) {
+    /// A key changed. `newly` gets the clients that did not know of a change yet.
+    pub fn touch(&mut self, db: usize, key: &[u8], newly: Option<&mut Vec<ClientId>>) {
         let Some(clients) = self.by_key.get(&(db, Box::from(key))) else { return };
-        for client in clients {
-            self.broken.insert(*client);
+        let new = clients.iter().filter(|client| self.broken.insert(**client));
+        match newly {
+            Some(newly) => newly.extend(new),
+            None => new.for_each(drop),
         }
     }
 
+    /// Takes a change back of which `touch` said that the client did not know of another.
+    pub(crate) fn mend(&mut self, client: ClientId) {
+        self.broken.remove(&client);
+    }
+
     /// A key past its deadline is deleted: no change for those who watched it when it was stale already.
-    pub fn touch_expired(&mut self, db: usize, key: &[u8]) {
+    pub fn touch_expired(&mut self, db: usize, key: &[u8], mut newly: Option<&mut Vec<ClientId>>) {
         let Some(clients) = self.by_key.get(&(db, Box::from(key))) else { return };
         for client in clients {
             let stale = self
                 .by_client
                 .get(client)
                 .is_some_and(|l| l.iter().any(|(d, k, stale)| *d == db && **k == *key && *stale));
-            if !stale {
-                self.broken.insert(*client);
+            if !stale
+                && self.broken.insert(*client)
+                && let Some(newly) = &mut newly
+            {
+                newly.push(*client);
             }
         }
     }
 
     /// Whole databases change: `concerned` says for whom that is a change of a watched key. It is told database and
     /// key, and whether the key was past its deadline already when the client began to watch it.
-    pub fn touch_where(&mut self, concerned: impl Fn(usize, &[u8], bool) -> bool) {
+    pub fn touch_where(
+        &mut self,
+        mut newly: Option<&mut Vec<ClientId>>,
+        concerned: impl Fn(usize, &[u8], bool) -> bool,
+    ) {
         for (client, keys) in &self.by_client {
-            if keys.iter().any(|(db, key, stale)| concerned(*db, key, *stale)) {
-                self.broken.insert(*client);
+            if keys.iter().any(|(db, key, stale)| concerned(*db, key, *stale))
+                && self.broken.insert(*client)
+                && let Some(newly) = &mut newly
+            {
+                newly.push(*client);
             }
         }
     }

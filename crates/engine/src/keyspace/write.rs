@@ -1,10 +1,12 @@
 //! The mutation gate: the only way to a value that changes.
 
 use super::fields::is_timed;
+use super::undo::{Record, State};
 use super::{Entry, Keyspace, NO_EXPIRY};
 use crate::error::{Res, WRONG_TYPE};
 use crate::notify::{DEL, Event};
-use crate::value::{Collection, Value};
+use crate::types::journal::StrEdit;
+use crate::value::{Collection, Kept, Value};
 use totality_ds::Bytes;
 use totality_ds::dict::Pos;
 
@@ -20,6 +22,10 @@ pub struct WriteGuard<'k> {
     accounted: usize,
     /// It was a hash with deadlines of fields.
     timed: bool,
+    /// What the value was is kept as far as it must be.
+    kept: bool,
+    /// The undo record that gets the changes of the large value which is open now.
+    journal: Option<usize>,
 }
 
 impl Keyspace {
@@ -40,7 +46,7 @@ impl Keyspace {
                 self.dbs[db].dict.get_mut(pos).lru = lru;
             }
         }
-        WriteGuard { ks: self, db, key, hash, pos, accounted, timed }
+        WriteGuard { ks: self, db, key, hash, pos, accounted, timed, kept: false, journal: None }
     }
 
     /// Deletes `key` of the unit's database; false when it was absent. Raises `del` unless told another event.
@@ -51,37 +57,65 @@ impl Keyspace {
     /// Deletes `key` and raises `event`.
     pub fn delete_as(&mut self, key: &[u8], event: Event) -> bool {
         let mut guard = self.write(key);
-        if guard.take().is_none() {
+        if !guard.remove() {
             return false;
         }
         guard.changed(event, 1);
         true
     }
 
-    /// Removes the entry whatever its deadline, settles the account, and returns it.
-    pub(crate) fn take_entry(&mut self, db: usize, key: &[u8]) -> Option<Entry> {
-        let dict = &mut self.dbs[db].dict;
-        let hash = dict.hash(key);
-        let pos = dict.find(hash, key)?;
-        let mut entry = dict.remove(pos);
+    /// Removes the entry whatever its deadline and settles the account. A value that is expensive to free goes to the
+    /// outbox. False when there is no such key.
+    pub(crate) fn drop_entry(&mut self, db: usize, key: &[u8]) -> bool {
+        let dict = &self.dbs[db].dict;
+        let Some(pos) = dict.find(dict.hash(key), key) else { return false };
+        let entry = self.unlink(db, pos);
+        self.discard(entry.value);
+        true
+    }
+
+    /// Takes an entry out of its table and settles the account.
+    pub(super) fn unlink(&mut self, db: usize, pos: Pos) -> Entry {
         let table = &mut self.dbs[db];
+        let entry = table.dict.remove(pos);
         table.used = table.used.saturating_sub(entry.heap());
-        if entry.expire != NO_EXPIRY {
-            table.expires -= 1;
-        }
+        table.expires -= usize::from(entry.expire != NO_EXPIRY);
         if is_timed(&entry.value) {
-            table.timed.note(key, false);
+            table.timed.note(&entry.key, false);
         }
         if self.blocked.wants_deletions() {
-            self.signal(db, key);
+            self.signal(db, &entry.key);
         }
-        let value = std::mem::replace(&mut entry.value, Value::Int(0));
-        if value.is_big() {
-            self.garbage.push(value);
-        } else {
-            entry.value = value;
+        entry
+    }
+
+    /// Moves a key with its value and deadline to another name or database, in place of what is there. False when it
+    /// is absent. Says nothing of it: events and counters are the caller's.
+    pub(crate) fn relocate(&mut self, from: (usize, &[u8]), to: (usize, &[u8])) -> bool {
+        let cur = self.cur;
+        self.cur = from.0;
+        let source = self.locate(from.1);
+        self.cur = to.0;
+        if source.is_some() {
+            self.write(to.1).remove();
         }
-        Some(entry)
+        self.cur = cur;
+        // The removal may have moved entries within their table.
+        let dict = &self.dbs[from.0].dict;
+        let Some(pos) = source.and_then(|_| dict.find(dict.hash(from.1), from.1)) else { return false };
+        let entry = self.unlink(from.0, pos);
+        if self.undo.is_open() {
+            let record = Record::Moved { to: to.0, name: Bytes::from(to.1) };
+            self.undo.push_barrier(from.0, entry.key, record);
+        }
+        self.cur = to.0;
+        let mut guard = self.write(to.1);
+        guard.kept = true;
+        guard.set(entry.value);
+        guard.set_deadline((entry.expire != NO_EXPIRY).then_some(entry.expire));
+        drop(guard);
+        self.cur = cur;
+        true
     }
 }
 
@@ -108,19 +142,120 @@ impl<'k> WriteGuard<'k> {
         self.pos.map(|pos| &self.ks.dbs[self.db].dict.get(pos).value)
     }
 
+    /// Called before the value is changed in place: keeps what it is while a scope is open.
+    #[inline]
+    fn before_change(&mut self) {
+        if self.ks.undo.is_open() && !self.kept {
+            self.keep();
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self) {
+        self.kept = true;
+        let Keyspace { undo, dbs, .. } = &mut *self.ks;
+        let at = match undo.state(self.db, self.hash, self.key) {
+            State::Full => return,
+            State::Large(at) => Some(at),
+            State::Unknown | State::Deadline => None,
+        };
+        let Some(pos) = self.pos else {
+            if at.is_none() {
+                undo.push(self.db, self.hash, self.key, Record::Absent);
+            }
+            return;
+        };
+        let entry = dbs[self.db].dict.get_mut(pos);
+        let earlier = at.and_then(|at| undo.lend(at));
+        match entry.value.keep_changes(earlier) {
+            Kept::Small(earlier) => {
+                // A value that was large before, if it was, has that noted.
+                if let (Some(at), Some(earlier)) = (at, earlier) {
+                    undo.put_back(at, earlier);
+                }
+                let record = Record::Whole(entry.value.clone(), entry.expire, entry.lru);
+                undo.push(self.db, self.hash, self.key, record);
+            }
+            Kept::Inside => {
+                let new = || Record::Large(None, entry.expire);
+                self.journal = at.or_else(|| Some(undo.push(self.db, self.hash, self.key, new())));
+            }
+            Kept::Beside(changes) => {
+                let new = || Record::Large(None, entry.expire);
+                let at = at.unwrap_or_else(|| undo.push(self.db, self.hash, self.key, new()));
+                undo.put_back(at, changes);
+                self.journal = Some(at);
+            }
+        }
+    }
+
+    /// Takes the journal away from a large value that is about to go or to be closed.
+    fn close_journal(&mut self) {
+        let (Some(at), Some(pos)) = (self.journal.take(), self.pos) else { return };
+        let Keyspace { undo, dbs, .. } = &mut *self.ks;
+        let value = &mut dbs[self.db].dict.get_mut(pos).value;
+        match value.take_changes() {
+            Some(changes) => undo.put_back(at, changes),
+            // A long string's changes are noted beside it.
+            None => debug_assert!(
+                matches!(value, Value::Str(_)),
+                "a collection was replaced through a reference: the undo log cannot know what it was"
+            ),
+        }
+    }
+
+    /// Called before the value is replaced or removed: `true` when the old value must go to [`WriteGuard::keep_old`].
+    #[inline]
+    fn must_keep_old(&mut self) -> bool {
+        if !self.ks.undo.is_open() {
+            return false;
+        }
+        self.close_journal();
+        self.ks.undo.state(self.db, self.hash, self.key) != State::Full
+    }
+
+    /// Hands a replaced or removed value to the undo log.
+    #[cold]
+    fn keep_old(&mut self, value: Value, expire: i64, lru: u32) {
+        self.kept = true;
+        self.ks.undo.push(self.db, self.hash, self.key, Record::Whole(value, expire, lru));
+    }
+
     /// The value, to be changed.
     #[inline]
-    pub fn value_mut(&mut self) -> Option<&mut Value> {
+    fn value_mut(&mut self) -> Option<&mut Value> {
+        self.before_change();
         self.pos.map(|pos| &mut self.ks.dbs[self.db].dict.get_mut(pos).value)
     }
 
-    /// The collection at the key, or WRONGTYPE; `None` when the key is absent.
+    /// The collection at the key, or WRONGTYPE; `None` when the key is absent. It is not to be replaced through the
+    /// reference, only by [`WriteGuard::set`].
     #[inline]
     pub fn get<T: Collection>(&mut self) -> Res<Option<&mut T>> {
+        if self.pos.is_none() {
+            return Ok(None);
+        }
         match self.value_mut() {
             None => Ok(None),
             Some(value) => T::of_mut(value).map(Some).ok_or(WRONG_TYPE),
         }
+    }
+
+    /// Edits the string at the key in place, or WRONGTYPE. A missing key is made. Afterwards the encoding is `raw`.
+    pub fn edit<R>(&mut self, f: impl FnOnce(&mut StrEdit<'_>) -> R) -> Res<R> {
+        let Some(pos) = self.pos else {
+            self.set(Value::Str(Bytes::new()));
+            return self.edit(f);
+        };
+        self.before_change();
+        let Keyspace { undo, dbs, .. } = &mut *self.ks;
+        let value = &mut dbs[self.db].dict.get_mut(pos).value;
+        let Some(at) = self.journal else { return value.edit(None, f) };
+        let changes = undo.changes_mut(at);
+        let before = changes.as_ref().map_or(0, |changes| changes.bytes());
+        let result = value.edit(changes, f);
+        undo.count(at, before);
+        result
     }
 
     /// The collection at the key, created by `new` when the key is absent, or WRONGTYPE.
@@ -132,16 +267,28 @@ impl<'k> WriteGuard<'k> {
         self.get::<T>()?.ok_or(WRONG_TYPE)
     }
 
-    /// Sets the value; the deadline stays. Returns the old value.
+    /// Sets the value; the deadline stays.
     #[inline]
-    pub fn set(&mut self, value: Value) -> Option<Value> {
-        if let Some(slot) = self.value_mut() {
-            let old = std::mem::replace(slot, value);
-            if !self.ks.blocked.is_empty() && self.value().is_some_and(|new| new.kind() != old.kind()) {
-                self.signal();
-            }
-            return Some(old);
+    pub fn set(&mut self, value: Value) {
+        let Some(pos) = self.pos else { return self.create(value) };
+        let keep = self.must_keep_old();
+        let entry = self.ks.dbs[self.db].dict.get_mut(pos);
+        let changes_type = value.kind() != entry.value.kind();
+        let (expire, lru) = (entry.expire, entry.lru);
+        let old = std::mem::replace(&mut entry.value, value);
+        if keep {
+            self.keep_old(old, expire, lru);
+        } else {
+            self.ks.discard(old);
         }
+        if changes_type && !self.ks.blocked.is_empty() {
+            self.signal();
+        }
+    }
+
+    /// Makes the key.
+    fn create(&mut self, value: Value) {
+        self.before_change();
         let entry = Entry {
             key: Bytes::from(self.key),
             value,
@@ -153,7 +300,6 @@ impl<'k> WriteGuard<'k> {
         let new = Event { class: crate::notify::Class::NEW, name: "new" };
         self.ks.notify_event(self.db, self.key, new);
         self.signal();
-        None
     }
 
     /// Wakes the clients that wait for this key, at the unit's end. New keys do so by themselves.
@@ -163,15 +309,19 @@ impl<'k> WriteGuard<'k> {
     }
 
     /// Sets the value and removes the deadline, as SET does.
-    pub fn overwrite(&mut self, value: Value) -> Option<Value> {
-        let old = self.set(value);
+    #[inline]
+    pub fn overwrite(&mut self, value: Value) {
+        self.set(value);
         self.set_deadline(None);
-        old
     }
 
-    /// Removes the key and returns its value.
-    pub fn take(&mut self) -> Option<Value> {
-        let pos = self.pos.take()?;
+    /// Removes the key; a value that is expensive to free goes to the outbox. False when it is absent.
+    pub fn remove(&mut self) -> bool {
+        if self.pos.is_none() {
+            return false;
+        }
+        let keep = self.must_keep_old();
+        let Some(pos) = self.pos.take() else { return false };
         let table = &mut self.ks.dbs[self.db];
         let entry = table.dict.remove(pos);
         if entry.expire != NO_EXPIRY {
@@ -182,21 +332,15 @@ impl<'k> WriteGuard<'k> {
         if std::mem::take(&mut self.timed) {
             table.timed.note(self.key, false);
         }
+        if keep {
+            self.keep_old(entry.value, entry.expire, entry.lru);
+        } else {
+            self.ks.discard(entry.value);
+        }
         if self.ks.blocked.wants_deletions() {
             self.ks.signal(self.db, self.key);
         }
-        Some(entry.value)
-    }
-
-    /// Removes the key; a value that is expensive to free goes to the outbox.
-    pub fn remove(&mut self) -> bool {
-        match self.take() {
-            None => false,
-            Some(value) => {
-                self.ks.discard(value);
-                true
-            }
-        }
+        true
     }
 
     /// Deadline in milliseconds since the Unix epoch.
@@ -208,6 +352,9 @@ impl<'k> WriteGuard<'k> {
     /// Sets or removes the deadline; true when there was one.
     pub fn set_deadline(&mut self, at: Option<i64>) -> bool {
         let Some(pos) = self.pos else { return false };
+        if self.ks.undo.is_open() && !self.kept {
+            self.keep_deadline(pos);
+        }
         let table = &mut self.ks.dbs[self.db];
         let entry = table.dict.get_mut(pos);
         let had = entry.expire != NO_EXPIRY;
@@ -219,6 +366,14 @@ impl<'k> WriteGuard<'k> {
             _ => {}
         }
         had
+    }
+
+    #[cold]
+    fn keep_deadline(&mut self, pos: Pos) {
+        if self.ks.undo.state(self.db, self.hash, self.key) == State::Unknown {
+            let expire = self.ks.dbs[self.db].dict.get(pos).expire;
+            self.ks.undo.push(self.db, self.hash, self.key, Record::Deadline(expire));
+        }
     }
 
     /// Says what changed: `event` with `n` changes.
@@ -267,6 +422,9 @@ impl<'k> WriteGuard<'k> {
 impl Drop for WriteGuard<'_> {
     #[inline]
     fn drop(&mut self) {
+        if self.journal.is_some() {
+            self.close_journal();
+        }
         if let Some(pos) = self.pos {
             let table = &mut self.ks.dbs[self.db];
             let entry = table.dict.get(pos);

@@ -1,6 +1,7 @@
 //! The hash value: field and value pairs, a listpack while it is small, a table when it has grown.
 
 use super::hash_ttl::Deadlines;
+use super::journal::Journal;
 use super::rng::Rng;
 use crate::keyspace::Keyspace;
 use std::fmt;
@@ -59,6 +60,19 @@ struct Table {
     heap: usize,
     /// There only while a field has a deadline.
     ttl: Option<Box<Deadlines>>,
+    /// There while changes are to be taken back perhaps.
+    journal: Option<Box<Journal<HashUndo>>>,
+}
+
+/// The inverse of a change of a table.
+#[derive(Debug, Clone)]
+pub enum HashUndo {
+    /// The field was there, with this value and deadline.
+    Put(Field, Option<i64>),
+    /// There was no such field.
+    Remove(Bytes),
+    /// The field had this deadline.
+    Deadline(Bytes, Option<i64>),
 }
 
 #[derive(Clone)]
@@ -285,6 +299,7 @@ impl Hash {
                 let field = table.dict.remove(pos);
                 table.heap -= field.heap();
                 let deadline = table.set_deadline(hash, name, None);
+                table.note_gone(&field, deadline);
                 Some((Some(field), deadline))
             }
         }
@@ -435,7 +450,53 @@ impl Hash {
         }
         let table = self.make_table(cfg);
         let hash = table.dict.hash(name);
-        Timing::Was(table.set_deadline(hash, name, at))
+        let old = table.set_deadline(hash, name, at);
+        if let Some(journal) = &mut table.journal {
+            let name = Bytes::from(name);
+            let heap = name.heap_bytes();
+            journal.note(HashUndo::Deadline(name, old), heap);
+        }
+        Timing::Was(old)
+    }
+
+    /// Gives a table a journal to note its changes in. A compact hash has no use for it.
+    pub(crate) fn keep_changes(&mut self, journal: Box<Journal<HashUndo>>) {
+        if let Repr::Table(table) = &mut self.0 {
+            table.journal = Some(journal);
+        }
+    }
+
+    /// Takes the journal away.
+    pub(crate) fn take_journal(&mut self) -> Option<Box<Journal<HashUndo>>> {
+        match &mut self.0 {
+            Repr::Pack(_) => None,
+            Repr::Table(table) => table.journal.take(),
+        }
+    }
+
+    /// Takes changes back.
+    pub(crate) fn undo(&mut self, journal: Journal<HashUndo>) {
+        let Repr::Table(table) = &mut self.0 else { return };
+        for inverse in journal.into_inverses() {
+            match inverse {
+                HashUndo::Put(field, deadline) => {
+                    let ttl = deadline.map_or(FieldTtl::Clear, FieldTtl::At);
+                    table.put(&field.name, &field.value, ttl, i64::MIN);
+                }
+                HashUndo::Remove(name) => {
+                    let hash = table.dict.hash(&name);
+                    if let Some(pos) = table.dict.find(hash, &name) {
+                        let field = table.dict.remove(pos);
+                        table.heap -= field.heap();
+                        table.set_deadline(hash, &name, None);
+                    }
+                }
+                HashUndo::Deadline(name, deadline) => {
+                    let hash = table.dict.hash(&name);
+                    table.set_deadline(hash, &name, deadline);
+                }
+            }
+        }
     }
 
     /// Removes up to `max` fields past their deadline and gives them.
@@ -450,6 +511,7 @@ impl Hash {
             let Some(pos) = table.dict.find(hash, &name) else { continue };
             let field = table.dict.remove(pos);
             table.heap -= field.heap();
+            table.note_gone(&field, at);
             gone.push((field, at.unwrap_or(now)));
         }
         gone
@@ -457,7 +519,7 @@ impl Hash {
 
     fn make_table(&mut self, cfg: &HashCfg) -> &mut Table {
         if let Repr::Pack(pack) = &self.0 {
-            let mut table = Table { dict: Dict::new(cfg.seed), heap: 0, ttl: None };
+            let mut table = Table { dict: Dict::new(cfg.seed), heap: 0, ttl: None, journal: None };
             for (name, value) in Pairs(pack.iter()) {
                 let field = Field { name: name.to_bytes(), value: value.to_bytes() };
                 let hash = table.dict.hash(&field.name);
@@ -474,6 +536,14 @@ impl Hash {
 }
 
 impl Table {
+    /// Notes that a field was there.
+    #[inline]
+    fn note_gone(&mut self, field: &Field, deadline: Option<i64>) {
+        if let Some(journal) = &mut self.journal {
+            journal.note(HashUndo::Put(field.clone(), deadline), field.heap());
+        }
+    }
+
     #[inline]
     fn is_expired(&self, hash: u64, name: &[u8], now: i64) -> bool {
         self.ttl.as_ref().is_some_and(|ttl| ttl.get(hash, name).is_some_and(|at| at <= now))
@@ -501,6 +571,9 @@ impl Table {
         let Some(pos) = self.dict.find(hash, name) else {
             let field = Field { name: Bytes::from(name), value: Bytes::from(value) };
             self.heap += field.heap();
+            if let Some(journal) = &mut self.journal {
+                journal.note(HashUndo::Remove(field.name.clone()), field.name.heap_bytes());
+            }
             self.dict.insert_new(hash, field);
             if let FieldTtl::At(at) = ttl {
                 self.set_deadline(hash, name, Some(at));
@@ -511,6 +584,10 @@ impl Table {
         let old = std::mem::replace(&mut field.value, Bytes::from(value));
         self.heap = self.heap + field.value.heap_bytes() - old.heap_bytes();
         let expired = self.is_expired(hash, name, now);
+        if self.journal.is_some() {
+            let had = self.ttl.as_ref().and_then(|ttl| ttl.get(hash, name));
+            self.note_gone(&Field { name: Bytes::from(name), value: old.clone() }, had);
+        }
         let deadline = match ttl {
             FieldTtl::At(at) => self.set_deadline(hash, name, Some(at)),
             FieldTtl::Keep if !expired => None,

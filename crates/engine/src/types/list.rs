@@ -4,6 +4,7 @@
 //! take it past `list-max-listpack-size`; a quicklist of one node becomes a listpack again when it has shrunk below
 //! half of that, so that a list at the limit does not go to and fro.
 
+use super::journal::Journal;
 use totality_ds::quicklist::{exceeds_limit, node_limits};
 use totality_ds::{Bytes, Item, Listpack, Quicklist};
 
@@ -20,6 +21,27 @@ pub enum End {
 #[derive(Debug, Clone)]
 pub struct List {
     repr: Repr,
+    /// There while changes of a quicklist are to be taken back perhaps.
+    journal: Option<Box<Journal<ListUndo>>>,
+}
+
+/// The inverse of a change of a quicklist.
+#[derive(Debug, Clone)]
+pub enum ListUndo {
+    /// So many elements were not there, at this end.
+    Pop(End, usize),
+    /// The element was there, at this end.
+    Push(End, Bytes),
+    /// The element with this index was another.
+    Set(usize, Bytes),
+    /// There was no element with this index.
+    Remove(usize),
+    /// These elements were there, from this index on.
+    Insert(usize, Vec<Bytes>),
+    /// Such elements were there, with these indexes.
+    InsertAt(Bytes, Vec<usize>),
+    /// The list was this.
+    Was(Box<Quicklist>),
 }
 
 #[derive(Debug, Clone)]
@@ -36,13 +58,21 @@ impl Default for List {
 
 impl From<Listpack> for List {
     fn from(lp: Listpack) -> Self {
-        List { repr: Repr::Pack(lp) }
+        List { repr: Repr::Pack(lp), journal: None }
     }
 }
 
 impl From<Quicklist> for List {
     fn from(quick: Quicklist) -> Self {
-        List { repr: Repr::Quick(quick) }
+        List { repr: Repr::Quick(quick), journal: None }
+    }
+}
+
+/// Inserts an element so that it has this index.
+fn insert_at(quick: &mut Quicklist, index: usize, s: &[u8]) {
+    match quick.seek(index as i64) {
+        Some(at) => quick.insert_before(at, s),
+        None => quick.push_back(s),
     }
 }
 
@@ -54,7 +84,7 @@ fn fill(size: i64) -> i32 {
 impl List {
     /// An empty list.
     pub fn new() -> Self {
-        List { repr: Repr::Pack(Listpack::new()) }
+        List { repr: Repr::Pack(Listpack::new()), journal: None }
     }
 
     /// Number of elements.
@@ -139,14 +169,75 @@ impl List {
         if lp.byte_len() > bytes / divisor || lp.len() > count / divisor {
             return;
         }
+        if let Some(journal) = &mut self.journal {
+            let heap = quick.mem_bytes() + size_of::<Quicklist>();
+            journal.note(ListUndo::Was(Box::new(quick.clone())), heap);
+        }
         if let Some(lp) = quick.take_single_listpack() {
             self.repr = Repr::Pack(lp);
+        }
+    }
+
+    /// Gives a quicklist a journal to note its changes in. A listpack has no use for it.
+    pub(crate) fn keep_changes(&mut self, journal: Box<Journal<ListUndo>>) {
+        self.journal = Some(journal);
+    }
+
+    /// Takes the journal away.
+    pub(crate) fn take_journal(&mut self) -> Option<Box<Journal<ListUndo>>> {
+        self.journal.take()
+    }
+
+    /// The journal, when changes are to be noted. Those of a listpack are not: that the list became one was.
+    #[inline]
+    fn journal(&mut self) -> Option<&mut Journal<ListUndo>> {
+        match &self.repr {
+            Repr::Quick(_) => self.journal.as_deref_mut(),
+            Repr::Pack(_) => None,
+        }
+    }
+
+    /// Takes changes back.
+    pub(crate) fn undo(&mut self, journal: Journal<ListUndo>) {
+        for inverse in journal.into_inverses() {
+            if let ListUndo::Was(quick) = inverse {
+                self.repr = Repr::Quick(*quick);
+                continue;
+            }
+            let Repr::Quick(quick) = &mut self.repr else { return };
+            match inverse {
+                ListUndo::Pop(end, n) => {
+                    for _ in 0..n {
+                        match end {
+                            End::Left => quick.pop_front(|_| ()),
+                            End::Right => quick.pop_back(|_| ()),
+                        };
+                    }
+                }
+                ListUndo::Push(End::Left, s) => quick.push_front(&s),
+                ListUndo::Push(End::Right, s) => quick.push_back(&s),
+                ListUndo::Set(index, s) => {
+                    if let Some(at) = quick.seek(index as i64) {
+                        quick.replace(at, &s);
+                    }
+                }
+                ListUndo::Remove(index) => quick.remove_range(index as i64, 1),
+                ListUndo::Insert(0, elements) => elements.iter().rev().for_each(|s| quick.push_front(s)),
+                ListUndo::Insert(index, elements) => {
+                    elements.iter().enumerate().for_each(|(i, s)| insert_at(quick, index + i, s));
+                }
+                ListUndo::InsertAt(s, indexes) => indexes.iter().for_each(|i| insert_at(quick, *i, &s)),
+                ListUndo::Was(_) => {}
+            }
         }
     }
 
     /// Adds an element. See [`List::prepare`].
     #[inline]
     pub fn push(&mut self, end: End, s: &[u8]) {
+        if self.journal.is_some() {
+            self.note_push(end);
+        }
         match (&mut self.repr, end) {
             (Repr::Pack(lp), End::Left) => lp.push_front(s),
             (Repr::Pack(lp), End::Right) => lp.push_back(s),
@@ -155,9 +246,66 @@ impl List {
         }
     }
 
+    #[cold]
+    fn note_push(&mut self, end: End) {
+        let Some(journal) = self.journal() else { return };
+        match journal.last_mut() {
+            Some(ListUndo::Pop(last, n)) if *last == end => *n += 1,
+            _ => journal.note(ListUndo::Pop(end, 1), 0),
+        }
+    }
+
+    /// Notes the elements of a range, which are about to go.
+    #[cold]
+    fn note_range(&mut self, index: i64, count: usize) {
+        if self.journal().is_none() {
+            return;
+        }
+        let len = self.len() as i64;
+        let start = if index < 0 { index + len } else { index };
+        let (mut gone, mut heap) = (Vec::new(), 0);
+        self.for_each(start, count, |item| {
+            let item = item.to_bytes();
+            heap += item.heap_bytes() + size_of::<Bytes>();
+            gone.push(item);
+        });
+        if let (Some(journal), false) = (self.journal(), gone.is_empty()) {
+            journal.note(ListUndo::Insert(start as usize, gone), heap);
+        }
+    }
+
+    /// Notes the elements equal to `s` that are about to go.
+    #[cold]
+    fn note_equal(&mut self, s: &[u8], limit: usize, from: End) {
+        if limit == 0 || self.journal().is_none() {
+            return;
+        }
+        let mut found = Vec::new();
+        let (mut i, len) = (0, self.len());
+        self.scan(from, |item| {
+            if item.eq_bytes(s) {
+                found.push(if from == End::Left { i } else { len - 1 - i });
+            }
+            i += 1;
+            found.len() < limit
+        });
+        found.sort_unstable();
+        if let (Some(journal), false) = (self.journal(), found.is_empty()) {
+            let heap = found.capacity() * size_of::<usize>() + s.len();
+            journal.note(ListUndo::InsertAt(Bytes::from(s), found), heap);
+        }
+    }
+
     /// Removes the element at an end after giving it to `f`.
     #[inline]
     pub fn pop<R>(&mut self, end: End, f: impl FnOnce(Item<'_>) -> R) -> Option<R> {
+        if self.journal.is_some() {
+            let gone = self.get(if end == End::Left { 0 } else { -1 })?.to_bytes();
+            if let Some(journal) = self.journal() {
+                let heap = gone.heap_bytes();
+                journal.note(ListUndo::Push(end, gone), heap);
+            }
+        }
         match (&mut self.repr, end) {
             (Repr::Quick(quick), End::Left) => quick.pop_front(f),
             (Repr::Quick(quick), End::Right) => quick.pop_back(f),
@@ -191,6 +339,10 @@ impl List {
                 let at = quick.seek(index)?;
                 let old = quick.get(at).to_bytes();
                 quick.replace(at, s);
+                if let Some(journal) = &mut self.journal {
+                    let index = if index < 0 { index + quick.len() as i64 } else { index };
+                    journal.note(ListUndo::Set(index as usize, old.clone()), old.heap_bytes());
+                }
                 Some(old)
             }
         }
@@ -206,11 +358,14 @@ impl List {
                     lp.insert_after(at, s);
                 }
             },
-            Repr::Quick(quick) => match quick.find(pivot) {
-                None => return false,
-                Some(at) if before => quick.insert_before(at, s),
-                Some(at) => quick.insert_after(at, s),
-            },
+            Repr::Quick(quick) => {
+                let Some(at) = quick.find(pivot) else { return false };
+                if let Some(journal) = &mut self.journal {
+                    let index = quick.iter().position(|item| item.eq_bytes(pivot)).unwrap_or(0);
+                    journal.note(ListUndo::Remove(index + usize::from(!before)), 0);
+                }
+                if before { quick.insert_before(at, s) } else { quick.insert_after(at, s) }
+            }
         }
         true
     }
@@ -248,6 +403,9 @@ impl List {
 
     /// Removes up to `count` elements from element `index` on.
     pub fn remove_range(&mut self, index: i64, count: usize) {
+        if self.journal.is_some() {
+            self.note_range(index, count);
+        }
         match &mut self.repr {
             Repr::Pack(lp) => lp.delete_range(index, count),
             Repr::Quick(quick) => quick.remove_range(index, count),
@@ -256,6 +414,9 @@ impl List {
 
     /// Removes elements equal to `s`: at most `limit`, searched from an end. Returns how many.
     pub fn remove_equal(&mut self, s: &[u8], limit: usize, from: End) -> usize {
+        if self.journal.is_some() {
+            self.note_equal(s, limit, from);
+        }
         match (&mut self.repr, from) {
             (Repr::Quick(quick), _) => quick.remove_equal(s, limit, from == End::Right),
             (Repr::Pack(lp), End::Left) => {

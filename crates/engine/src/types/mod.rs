@@ -3,10 +3,12 @@
 
 mod hash;
 mod hash_ttl;
+pub mod journal;
 mod list;
 mod rng;
 mod set;
 mod stream;
+mod stream_undo;
 mod zset;
 
 pub use hash::{Field, FieldTtl, Hash, HashCfg, Put, Replaced, Timing};

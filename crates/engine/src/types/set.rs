@@ -1,5 +1,6 @@
 //! The set value: sorted integers, a listpack while it is small, a table when it has grown.
 
+use super::journal::Journal;
 use super::rng::Rng;
 use crate::keyspace::Keyspace;
 use crate::util::parse_i64;
@@ -40,6 +41,17 @@ struct Table {
     dict: Dict<Bytes>,
     /// Heap bytes of all members.
     heap: usize,
+    /// There while changes are to be taken back perhaps.
+    journal: Option<Box<Journal<SetUndo>>>,
+}
+
+/// The inverse of a change of a table.
+#[derive(Debug, Clone)]
+pub enum SetUndo {
+    /// The member was there.
+    Add(Bytes),
+    /// The member was not there.
+    Remove(Bytes),
 }
 
 impl Table {
@@ -51,15 +63,27 @@ impl Table {
         }
         let member = Bytes::from(member);
         self.heap += member.heap_bytes();
+        if let Some(journal) = &mut self.journal {
+            journal.note(SetUndo::Remove(member.clone()), member.heap_bytes());
+        }
         self.dict.insert_new(hash, member);
         true
     }
 
     #[inline]
     fn remove(&mut self, member: &[u8]) -> bool {
-        let gone = self.dict.remove_key(member);
-        self.heap -= gone.as_ref().map_or(0, Bytes::heap_bytes);
-        gone.is_some()
+        let Some(gone) = self.dict.remove_key(member) else { return false };
+        self.heap -= gone.heap_bytes();
+        self.note_gone(&gone);
+        true
+    }
+
+    /// Notes that a member was there.
+    #[inline]
+    fn note_gone(&mut self, member: &Bytes) {
+        if let Some(journal) = &mut self.journal {
+            journal.note(SetUndo::Add(member.clone()), member.heap_bytes());
+        }
     }
 }
 
@@ -110,7 +134,7 @@ impl Set {
 
     /// An empty table.
     pub fn table(cfg: &SetCfg) -> Self {
-        Set(Repr::Table(Box::new(Table { dict: Dict::new(cfg.seed), heap: 0 })))
+        Set(Repr::Table(Box::new(Table { dict: Dict::new(cfg.seed), heap: 0, journal: None })))
     }
 
     /// Takes an intset; a table is made of it when `cfg` asks for one.
@@ -393,6 +417,7 @@ impl Set {
             Repr::Table(table) => {
                 let member = table.dict.remove(table.dict.random(rng.bits())?);
                 table.heap -= member.heap_bytes();
+                table.note_gone(&member);
                 Some(member)
             }
         }
@@ -418,6 +443,32 @@ impl Set {
                 gone
             }
             _ => (0..count).map_while(|_| self.pop(rng)).collect(),
+        }
+    }
+
+    /// Gives a table a journal to note its changes in. Other encodings have no use for it.
+    pub(crate) fn keep_changes(&mut self, journal: Box<Journal<SetUndo>>) {
+        if let Repr::Table(table) = &mut self.0 {
+            table.journal = Some(journal);
+        }
+    }
+
+    /// Takes the journal away.
+    pub(crate) fn take_journal(&mut self) -> Option<Box<Journal<SetUndo>>> {
+        match &mut self.0 {
+            Repr::Table(table) => table.journal.take(),
+            _ => None,
+        }
+    }
+
+    /// Takes changes back.
+    pub(crate) fn undo(&mut self, journal: Journal<SetUndo>) {
+        let Repr::Table(table) = &mut self.0 else { return };
+        for inverse in journal.into_inverses() {
+            match inverse {
+                SetUndo::Add(member) => table.add(&member),
+                SetUndo::Remove(member) => table.remove(&member),
+            };
         }
     }
 
@@ -472,7 +523,7 @@ impl Set {
 
     fn make_table(&mut self, cfg: &SetCfg) -> &mut Table {
         if !self.is_table() {
-            let mut table = Table { dict: Dict::new(cfg.seed), heap: 0 };
+            let mut table = Table { dict: Dict::new(cfg.seed), heap: 0, journal: None };
             for item in self.iter() {
                 let member = item.to_bytes();
                 let hash = table.dict.hash(&member);

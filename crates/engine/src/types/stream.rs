@@ -3,6 +3,8 @@
 //! What a group knows of its deliveries is one ordered map of pending entries, each with the number of its consumer;
 //! consumers have a slot each and the set of their own pending ids.
 
+use super::stream_undo::{GroupUndo, GroupWas};
+pub use super::stream_undo::StreamUndo;
 use std::collections::{BTreeMap, BTreeSet};
 use totality_ds::StreamId;
 use totality_ds::stream::{BlockLimits, Entry, Keep, StreamError};
@@ -15,7 +17,7 @@ const fn node(bytes: usize) -> usize {
 /// The entries of a stream and what it remembers of those that are gone.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    entries: totality_ds::Stream,
+    pub(super) entries: totality_ds::Stream,
     /// The id that was given last; new ones are greater.
     pub last_id: StreamId,
     /// The greatest id that was deleted, 0-0 for none.
@@ -116,7 +118,7 @@ pub struct Pending {
     pub time: i64,
     /// How often it was delivered.
     pub count: u64,
-    consumer: u32,
+    pub(super) consumer: u32,
 }
 
 /// A consumer of a group.
@@ -128,7 +130,7 @@ pub struct Consumer {
     pub seen: i64,
     /// When it last got something; -1: never.
     pub active: i64,
-    pending: BTreeSet<StreamId>,
+    pub(super) pending: BTreeSet<StreamId>,
 }
 
 impl Consumer {
@@ -148,12 +150,14 @@ pub struct Group {
     pub last_id: StreamId,
     /// Number of entries up to that id that were ever added; `None` when it is not known.
     pub entries_read: Option<u64>,
-    pending: BTreeMap<StreamId, Pending>,
-    consumers: Vec<Option<Consumer>>,
-    free: Vec<Slot>,
-    by_name: BTreeMap<Box<[u8]>, Slot>,
+    pub(super) pending: BTreeMap<StreamId, Pending>,
+    pub(super) consumers: Vec<Option<Consumer>>,
+    pub(super) free: Vec<Slot>,
+    pub(super) by_name: BTreeMap<Box<[u8]>, Slot>,
     /// Bytes of the consumers' names.
-    names: usize,
+    pub(super) names: usize,
+    /// There while changes are to be taken back perhaps.
+    pub(super) journal: Option<Box<GroupUndo>>,
 }
 
 impl Group {
@@ -203,6 +207,9 @@ impl Group {
                 (self.consumers.len() - 1) as Slot
             }
         };
+        if let Some(journal) = &mut self.journal {
+            journal.note_new_consumer(slot);
+        }
         self.by_name.insert(name.into(), slot);
         self.names += 2 * name.len();
         (slot, true)
@@ -210,6 +217,7 @@ impl Group {
 
     /// Sets when a consumer was last seen.
     pub fn saw(&mut self, slot: Slot, now: i64) {
+        self.note_consumer(slot);
         if let Some(Some(consumer)) = self.consumers.get_mut(slot as usize) {
             consumer.seen = now;
         }
@@ -217,6 +225,7 @@ impl Group {
 
     /// Sets when a consumer was last seen and when it last got something.
     pub fn set_times(&mut self, slot: Slot, seen: i64, active: i64) {
+        self.note_consumer(slot);
         if let Some(Some(consumer)) = self.consumers.get_mut(slot as usize) {
             (consumer.seen, consumer.active) = (seen, active);
         }
@@ -224,7 +233,9 @@ impl Group {
 
     /// Removes a consumer with its pending entries; gives their number, `None` when there is no such consumer.
     pub fn delete_consumer(&mut self, name: &[u8]) -> Option<usize> {
-        let slot = self.by_name.remove(name)?;
+        let slot = self.find_consumer(name)?;
+        self.note_consumer_with_pending(slot);
+        self.by_name.remove(name);
         self.names -= 2 * name.len();
         let consumer = self.consumers.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
@@ -236,6 +247,8 @@ impl Group {
 
     /// Gives an entry to a consumer, whoever had it before. Its consumer is active at `now` if that is given.
     pub fn assign(&mut self, id: StreamId, consumer: Slot, time: i64, count: u64, now: Option<i64>) {
+        self.note_pending(id);
+        self.note_consumer(consumer);
         let old = self.pending.insert(id, Pending { time, count, consumer });
         if let Some(old) = old.filter(|old| old.consumer != consumer)
             && let Some(Some(owner)) = self.consumers.get_mut(old.consumer as usize)
@@ -250,6 +263,7 @@ impl Group {
 
     /// Counts one more delivery of a pending entry to the same consumer.
     pub fn delivered_again(&mut self, id: StreamId, now: i64) {
+        self.note_pending(id);
         if let Some(pending) = self.pending.get_mut(&id) {
             pending.time = now;
             pending.count = pending.count.saturating_add(1);
@@ -258,6 +272,7 @@ impl Group {
 
     /// Takes an entry from the pending ones; false when it was not among them.
     pub fn acknowledge(&mut self, id: StreamId) -> bool {
+        self.note_pending(id);
         let Some(pending) = self.pending.remove(&id) else { return false };
         if let Some(Some(owner)) = self.consumers.get_mut(pending.consumer as usize) {
             owner.pending.remove(&id);
@@ -292,19 +307,26 @@ impl Group {
         Some(log.entries_added.wrapping_sub(read) as i64)
     }
 
-    fn mem(&self) -> usize {
+    pub(super) fn mem(&self) -> usize {
         let pending = node(size_of::<StreamId>() + size_of::<Pending>()) + node(size_of::<StreamId>());
         let consumer = size_of::<Option<Consumer>>() + node(size_of::<(Box<[u8]>, Slot)>());
         self.pending.len() * pending + self.consumers.len() * consumer + self.names
     }
 }
 
+/// Bytes that a group takes.
+pub(super) fn group_bytes(name: &[u8], group: &Group) -> usize {
+    node(size_of::<(Box<[u8]>, Group)>()) + name.len() + group.mem()
+}
+
 /// A stream.
 #[derive(Debug, Clone, Default)]
 pub struct Stream {
-    log: Log,
-    groups: BTreeMap<Box<[u8]>, Group>,
-    groups_mem: usize,
+    pub(super) log: Log,
+    pub(super) groups: BTreeMap<Box<[u8]>, Group>,
+    pub(super) groups_mem: usize,
+    /// There while changes are to be taken back perhaps.
+    pub(super) journal: Option<Box<StreamUndo>>,
 }
 
 impl Stream {
@@ -353,7 +375,10 @@ impl Stream {
         if self.groups.contains_key(name) {
             return false;
         }
-        self.groups_mem += node(size_of::<(Box<[u8]>, Group)>()) + name.len() + group.mem();
+        if let Some(journal) = &mut self.journal {
+            journal.note_new_group(name);
+        }
+        self.groups_mem += group_bytes(name, &group);
         self.groups.insert(name.into(), group);
         true
     }
@@ -362,7 +387,11 @@ impl Stream {
     pub fn with_group<R>(&mut self, name: &[u8], f: impl FnOnce(&mut Group, &Log) -> R) -> Option<R> {
         let group = self.groups.get_mut(name)?;
         let before = group.mem();
+        group.journal = self.journal.as_mut().and_then(|journal| journal.of_group(name, group));
         let result = f(group, &self.log);
+        if let (Some(journal), Some(changes)) = (&mut self.journal, group.journal.take()) {
+            journal.put_group(name, GroupWas::Changed(changes));
+        }
         self.groups_mem = (self.groups_mem + group.mem()).saturating_sub(before);
         Some(result)
     }
@@ -370,8 +399,10 @@ impl Stream {
     /// Removes a group; false when there is none.
     pub fn remove_group(&mut self, name: &[u8]) -> bool {
         let Some(group) = self.groups.remove(name) else { return false };
-        let bytes = node(size_of::<(Box<[u8]>, Group)>()) + name.len() + group.mem();
-        self.groups_mem = self.groups_mem.saturating_sub(bytes);
+        self.groups_mem = self.groups_mem.saturating_sub(group_bytes(name, &group));
+        if let Some(journal) = &mut self.journal {
+            journal.note_gone_group(name, group);
+        }
         true
     }
 

@@ -3,6 +3,7 @@
 //! The tree reports itself as `skiplist`, the name that clients know. A set never goes back to a listpack by losing
 //! members, as in Redis.
 
+use super::journal::Journal;
 use super::rng::Rng;
 use crate::keyspace::Keyspace;
 use crate::util::format_double;
@@ -10,7 +11,7 @@ use smallvec::SmallVec;
 use std::cmp::Ordering;
 use totality_ds::dict::Seed;
 use totality_ds::zset::{Inserted, ZSet as Tree};
-use totality_ds::{Item, Listpack};
+use totality_ds::{Bytes, Item, Listpack};
 
 /// When a sorted set changes its encoding, and the secret of its table.
 #[derive(Debug, Clone, Copy)]
@@ -153,7 +154,55 @@ pub struct ZSet {
 #[derive(Debug, Clone)]
 enum Repr {
     Pack(Listpack),
-    Tree(Box<Tree>),
+    Tree(Box<Large>),
+}
+
+/// The tree, and what it notes of its changes while they are to be taken back perhaps.
+#[derive(Debug, Clone)]
+struct Large {
+    tree: Tree,
+    journal: Option<Box<Journal<ZSetUndo>>>,
+}
+
+/// The inverse of a change of a tree: the member and the score that it had, if it was there.
+pub type ZSetUndo = (Bytes, Option<f64>);
+
+impl Large {
+    fn new(cfg: &ZSetCfg) -> Repr {
+        Repr::Tree(Box::new(Large { tree: Tree::new(cfg.seed), journal: None }))
+    }
+
+    #[inline]
+    fn note(&mut self, member: &[u8], was: Option<f64>) {
+        if let Some(journal) = &mut self.journal {
+            let member = Bytes::from(member);
+            let heap = member.heap_bytes();
+            journal.note((member, was), heap);
+        }
+    }
+
+    fn insert(&mut self, member: &[u8], score: f64) -> Inserted {
+        let done = self.tree.insert(member, score);
+        match done {
+            Inserted::Added => self.note(member, None),
+            Inserted::Updated(old) => self.note(member, Some(old)),
+            Inserted::Unchanged => {}
+        }
+        done
+    }
+
+    fn remove(&mut self, member: &[u8]) -> Option<f64> {
+        let old = self.tree.remove(member)?;
+        self.note(member, Some(old));
+        Some(old)
+    }
+}
+
+impl std::ops::Deref for Large {
+    type Target = Tree;
+    fn deref(&self) -> &Tree {
+        &self.tree
+    }
 }
 
 impl Default for ZSet {
@@ -247,7 +296,7 @@ impl ZSet {
         if count <= cfg.entries && len <= cfg.value {
             Self::default()
         } else {
-            ZSet { repr: Repr::Tree(Box::new(Tree::new(cfg.seed))) }
+            ZSet { repr: Large::new(cfg) }
         }
     }
 
@@ -326,7 +375,7 @@ impl ZSet {
     pub fn mem(&self) -> usize {
         match &self.repr {
             Repr::Pack(lp) => lp.heap_bytes(),
-            Repr::Tree(tree) => size_of::<Tree>() + tree.mem_bytes(),
+            Repr::Tree(tree) => size_of::<Large>() + tree.mem_bytes(),
         }
     }
 
@@ -352,7 +401,7 @@ impl ZSet {
             for (_, member, score) in pairs(lp) {
                 member.with_bytes(|member| tree.insert(member, score));
             }
-            self.repr = Repr::Tree(Box::new(tree));
+            self.repr = Repr::Tree(Box::new(Large { tree, journal: None }));
         }
     }
 
@@ -528,7 +577,16 @@ impl ZSet {
     /// Removes the members of ranks `start..end` and gives each to `f`, in order. Returns how many.
     pub fn remove_ranks(&mut self, start: usize, end: usize, f: &mut impl FnMut(Item<'_>, f64)) -> usize {
         match &mut self.repr {
-            Repr::Tree(tree) => tree.remove_ranks(start, end, &mut |m, s| f(Item::Str(&m), s)),
+            Repr::Tree(large) => {
+                let Large { tree, journal } = &mut **large;
+                tree.remove_ranks(start, end, &mut |m, s| {
+                    f(Item::Str(&m), s);
+                    if let Some(journal) = journal {
+                        let heap = m.heap_bytes();
+                        journal.note((m, Some(s)), heap);
+                    }
+                })
+            }
             Repr::Pack(lp) => {
                 let n = end.min(lp.len() / 2).saturating_sub(start);
                 let Some(at) = lp.seek(2 * start as i64) else { return 0 };
@@ -543,7 +601,9 @@ impl ZSet {
     pub fn pop<R>(&mut self, last: bool, f: impl FnOnce(Item<'_>, f64) -> R) -> Option<R> {
         match &mut self.repr {
             Repr::Tree(tree) => {
-                let (member, score) = tree.remove_at(if last { tree.len().checked_sub(1)? } else { 0 })?;
+                let rank = if last { tree.len().checked_sub(1)? } else { 0 };
+                let (member, score) = tree.tree.remove_at(rank)?;
+                tree.note(&member, Some(score));
                 Some(f(Item::Str(&member), score))
             }
             Repr::Pack(lp) => {
@@ -551,6 +611,36 @@ impl ZSet {
                 let result = f(lp.get(at), score_of(lp.get(lp.next(at)?)));
                 lp.delete_from(at, 2);
                 Some(result)
+            }
+        }
+    }
+
+    /// Gives a tree a journal to note its changes in. A compact set has no use for it.
+    pub(crate) fn keep_changes(&mut self, journal: Box<Journal<ZSetUndo>>) {
+        if let Repr::Tree(large) = &mut self.repr {
+            large.journal = Some(journal);
+        }
+    }
+
+    /// Takes the journal away.
+    pub(crate) fn take_journal(&mut self) -> Option<Box<Journal<ZSetUndo>>> {
+        match &mut self.repr {
+            Repr::Pack(_) => None,
+            Repr::Tree(large) => large.journal.take(),
+        }
+    }
+
+    /// Takes changes back.
+    pub(crate) fn undo(&mut self, journal: Journal<ZSetUndo>) {
+        let Repr::Tree(large) = &mut self.repr else { return };
+        for (member, was) in journal.into_inverses() {
+            match was {
+                Some(score) => {
+                    large.tree.insert(&member, score);
+                }
+                None => {
+                    large.tree.remove(&member);
+                }
             }
         }
     }

@@ -18,6 +18,7 @@
 //! (error) ERR Invalid OVERFLOW type specified
 //! ```
 
+use crate::types::journal::StrEdit;
 use crate::commands::bitmap_util::{bit_offset, edit, get_field, mask, set_field};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
@@ -155,7 +156,7 @@ impl Op {
     }
 
     /// Executes the operation and answers it; true when it changed something.
-    fn apply(&self, bytes: &mut [u8], grew: bool, reply: &mut Reply<'_>) -> bool {
+    fn apply(&self, bytes: &mut StrEdit<'_>, grew: bool, reply: &mut Reply<'_>) -> bool {
         let old = self.get(bytes);
         let wanted = match self.kind {
             Kind::Get => {
@@ -172,7 +173,9 @@ impl Op {
             return false;
         };
         reply.int(if self.kind == Kind::Set { old } else { new });
-        set_field(bytes, self.offset, self.bits, new as u64);
+        let first = (self.offset >> 3) as usize;
+        let last = ((self.offset + u64::from(self.bits) - 1) >> 3) as usize;
+        set_field(bytes.range_mut(first..last + 1), self.offset & 7, self.bits, new as u64);
         grew || old != new
     }
 

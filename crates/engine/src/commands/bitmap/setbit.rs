@@ -36,7 +36,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     let (was, grew) = edit(&mut guard, at + 1, |bytes, grew| {
         let was = bytes[at] & bit != 0;
         if was != on {
-            bytes[at] ^= bit;
+            bytes.range_mut(at..at + 1)[0] ^= bit;
         }
         (was, grew)
     })?;

@@ -44,16 +44,9 @@ fn run(cx: &mut Cx<'_>) -> Res {
 
 fn put(cx: &mut Cx<'_>, key: &[u8], target: usize) -> bool {
     let source = cx.ks.cur;
-    let mut guard = cx.ks.write(key);
-    let deadline = guard.deadline();
-    let Some(value) = guard.take() else { return false };
-    drop(guard);
-    cx.ks.cur = target;
-    let mut guard = cx.ks.write(key);
-    guard.set(value);
-    guard.set_deadline(deadline);
-    drop(guard);
-    cx.ks.cur = source;
+    if !cx.ks.relocate((source, key), (target, key)) {
+        return false;
+    }
     cx.ks.changed(source, key, Event::generic("move_from"), 1);
     cx.ks.changed(target, key, Event::generic("move_to"), 0);
     true

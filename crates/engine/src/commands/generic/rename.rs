@@ -40,16 +40,10 @@ pub(super) fn rename(cx: &mut Cx<'_>, overwrite: bool) -> Res<bool> {
     if !overwrite && cx.ks.exists(to) {
         return Ok(false);
     }
-    let mut guard = cx.ks.write(from);
-    let deadline = guard.deadline();
-    let value = guard.take().ok_or(NO_SUCH_KEY)?;
-    drop(guard);
-    let mut guard = cx.ks.write(to);
-    guard.remove();
-    guard.set(value);
-    guard.set_deadline(deadline);
-    drop(guard);
     let db = cx.ks.cur;
+    if !cx.ks.relocate((db, from), (db, to)) {
+        return Err(NO_SUCH_KEY);
+    }
     cx.ks.changed(db, from, Event::generic("rename_from"), 1);
     cx.ks.changed(db, to, Event::generic("rename_to"), 0);
     Ok(true)

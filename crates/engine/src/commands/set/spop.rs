@@ -87,15 +87,12 @@ fn some(cx: &mut Cx<'_>) -> Res {
     }
     if count >= len {
         guard.changed(SPOP, len as u64);
-        let value = guard.take();
-        guard.event(DEL);
         cx.reply.set(len);
-        if let Some(value) = value {
-            if let Some(set) = Set::of(&value) {
-                set.iter().for_each(|member| item(&mut cx.reply, member));
-            }
-            guard.keyspace().discard(value);
+        if let Some(set) = guard.value().and_then(Set::of) {
+            set.iter().for_each(|member| item(&mut cx.reply, member));
         }
+        guard.remove();
+        guard.event(DEL);
         drop(guard);
         let del: &[u8] = if cx.sv.config.lazyfree[2] { b"UNLINK" } else { b"DEL" };
         cx.propagate_as(&[del, key]);
@@ -108,8 +105,9 @@ fn some(cx: &mut Cx<'_>) -> Res {
         set.pop_many(count, &mut rng)
     } else {
         let kept = set.split_random(keep, &mut rng, &cfg);
-        let gone = std::mem::replace(set, kept);
-        gone.iter().map(|member| member.to_bytes()).collect()
+        let gone = set.iter().map(|member| member.to_bytes()).collect();
+        guard.set(kept.into_value());
+        gone
     };
     guard.changed(SPOP, count as u64);
     drop(guard);

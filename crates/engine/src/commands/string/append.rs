@@ -11,7 +11,7 @@
 
 use crate::commands::string_util::max_len;
 use crate::cx::Cx;
-use crate::error::{Res, STRING_TOO_BIG, WRONG_TYPE};
+use crate::error::{Res, STRING_TOO_BIG};
 use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_INSERT, KeySpec, Spec};
 use crate::value::Value;
@@ -36,8 +36,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
             if len as u64 > limit {
                 return Err(STRING_TOO_BIG);
             }
-            let value = guard.value_mut().ok_or(WRONG_TYPE)?;
-            value.edit(|bytes| bytes.push_slice(more))?;
+            guard.edit(|bytes| bytes.push_slice(more))?;
             len
         }
     };

@@ -23,11 +23,9 @@
 
 use crate::commands::string_util::check_len;
 use crate::cx::Cx;
-use crate::error::{CmdError, Res, WRONG_TYPE};
+use crate::error::{CmdError, Res};
 use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
-use crate::value::Value;
-use totality_ds::Bytes;
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("setrange", 4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
@@ -50,11 +48,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
     check_len(cx, offset as u64, part.len() as u64)?;
     let mut guard = cx.ks.write(key);
-    if !guard.exists() {
-        guard.set(Value::Str(Bytes::new()));
-    }
-    let value = guard.value_mut().ok_or(WRONG_TYPE)?;
-    let len = value.edit(|bytes| {
+    let len = guard.edit(|bytes| {
         bytes.write_at(offset as usize, part);
         bytes.len()
     })?;
