@@ -22,6 +22,18 @@ pub trait Host {
         Tick::Continue
     }
 
+    /// A script calls the function that [`crate::SandboxBuilder::savepoint`] added: what it changes from now on may have
+    /// to be taken back.
+    ///
+    /// # Errors
+    /// The message that is raised when that cannot be.
+    fn begin_scope(&mut self) -> Result<(), String> {
+        Err("savepoints are not available".to_owned())
+    }
+
+    /// Ends the innermost scope; `keep` tells whether its changes stay. Not called when the run ends meanwhile.
+    fn end_scope(&mut self, _keep: bool) {}
+
     /// Seconds of processor time, for `os.clock`. A host without a clock keeps the default.
     fn clock(&mut self) -> f64 {
         0.0

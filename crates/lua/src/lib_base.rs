@@ -377,6 +377,12 @@ fn pcall(c: &mut Ctx<'_>) -> R {
         return Ok(2);
     }
     c.check_any(1)?;
+    Ok(pcall_results(c)?.0)
+}
+
+/// Calls the first argument with the others and pushes true and the results, or false and the error. Gives the number
+/// of values, and whether the call ended well.
+fn pcall_results(c: &mut Ctx<'_>) -> Result<(usize, bool), LuaError> {
     let n = c.nargs();
     let at = c.st.top;
     c.push(Value::Bool(true));
@@ -385,7 +391,7 @@ fn pcall(c: &mut Ctx<'_>) -> R {
         c.push(v);
     }
     match protected(c, ErrFunc::None, at + 1, n - 1)? {
-        Ok(()) => Ok(c.st.top - at),
+        Ok(()) => Ok((c.st.top - at, true)),
         Err(v) => {
             c.st.stack[at] = Value::Bool(false);
             c.push(v);
@@ -401,9 +407,21 @@ fn pcall(c: &mut Ctx<'_>) -> R {
                 // What is no message stays behind the table as a third result, as there.
                 c.push(msg);
             }
-            Ok(c.st.top - at)
+            Ok((c.st.top - at, false))
         }
     }
+}
+
+/// A `pcall` after which the host takes back what the call changed, if it failed.
+pub(crate) fn savepoint(c: &mut Ctx<'_>) -> R {
+    c.check_any(1)?;
+    if let Err(text) = c.host.begin_scope() {
+        return Err(c.error(&text));
+    }
+    // An error that nothing can catch ends the run, and with it the host ends its scopes.
+    let (n, fine) = pcall_results(c)?;
+    c.host.end_scope(fine);
+    Ok(n)
 }
 
 fn xpcall(c: &mut Ctx<'_>) -> R {

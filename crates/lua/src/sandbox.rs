@@ -8,6 +8,7 @@ use crate::value::{LuaError, TableId, ThreadId, Value};
 #[derive(Debug, Clone)]
 enum Item {
     Function(u32),
+    Savepoint,
     Number(f64),
     Text(Vec<u8>),
 }
@@ -80,6 +81,14 @@ impl SandboxBuilder {
     #[must_use]
     pub fn function(mut self, table: &str, name: &str, id: u32) -> Self {
         self.entries(table).push((name.to_owned(), Item::Function(id)));
+        self
+    }
+
+    /// Adds a protected call as `table.name` whose changes the host takes back when it fails; see
+    /// [`crate::Host::begin_scope`].
+    #[must_use]
+    pub fn savepoint(mut self, table: &str, name: &str) -> Self {
+        self.entries(table).push((name.to_owned(), Item::Savepoint));
         self
     }
 
@@ -261,6 +270,7 @@ const BASE_ORDER: [&str; 24] = [
 fn add(st: &mut State, t: TableId, name: &str, item: &Item) {
     let v = match item {
         Item::Function(id) => Value::Native(st.add_native(NativeKind::Host(*id))),
+        Item::Savepoint => Value::Native(st.add_native(NativeKind::Rust(crate::lib_base::savepoint))),
         Item::Number(n) => Value::Num(*n),
         Item::Text(s) => Value::Str(st.heap.intern(s)),
     };

@@ -422,9 +422,7 @@ fn store(cx: &mut Cx<'_>, key: &[u8], found: &[Point], q: &Query<'_>, kind: Sear
     members.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(b.0)));
     let set = ZSet::from_sorted(members.iter().copied(), &ZSetCfg::of(cx.ks));
     let mut guard = cx.ks.write(key);
-    if let Some(old) = guard.overwrite(set.into_value()) {
-        guard.keyspace().discard(old);
-    }
+    guard.overwrite(set.into_value());
     let event = if kind.has_shapes() { "geosearchstore" } else { "georadiusstore" };
     guard.changed(Event::zset(event), found.len() as u64);
     drop(guard);

@@ -37,5 +37,5 @@ pub fn edit<R>(guard: &mut WriteGuard<'_>, f: impl FnOnce(&mut Vec<u8>) -> R) ->
     if !guard.exists() {
         guard.set(Value::raw(hll::new()));
     }
-    guard.value_mut().ok_or(NOT_HLL)?.edit(|bytes| bytes.edit(f))
+    guard.edit(|bytes| bytes.whole(f))
 }
