@@ -145,7 +145,8 @@ impl Effects {
         let [commands, published, ready] = mark.0;
         let gone = keep(self.commands.len(), commands, &mut self.stays[0], |a, b| self.commands.swap(a, b));
         self.commands.truncate(gone);
-        let gone = keep(self.published.len(), published, &mut self.stays[1], |a, b| self.published.swap(a, b));
+        let gone =
+            keep(self.published.len(), published, &mut self.stays[1], |a, b| self.published.swap(a, b));
         self.published.truncate(gone);
         let gone = keep(self.ready.len(), ready, &mut self.stays[2], |a, b| self.ready.swap(a, b));
         for slot in self.ready.drain(gone..) {

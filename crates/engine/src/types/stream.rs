@@ -3,8 +3,8 @@
 //! What a group knows of its deliveries is one ordered map of pending entries, each with the number of its consumer;
 //! consumers have a slot each and the set of their own pending ids.
 
-use super::stream_undo::{GroupUndo, GroupWas};
 pub use super::stream_undo::StreamUndo;
+use super::stream_undo::{GroupUndo, GroupWas};
 use std::collections::{BTreeMap, BTreeSet};
 use totality_ds::StreamId;
 use totality_ds::stream::{BlockLimits, Entry, Keep, StreamError};

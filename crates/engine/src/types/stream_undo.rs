@@ -146,7 +146,8 @@ impl Group {
             return;
         }
         self.note_consumer(slot);
-        let ids: Vec<StreamId> = self.consumer(slot).map_or(Vec::new(), |c| c.pending().iter().copied().collect());
+        let ids: Vec<StreamId> =
+            self.consumer(slot).map_or(Vec::new(), |c| c.pending().iter().copied().collect());
         ids.into_iter().for_each(|id| self.note_pending(id));
     }
 
