@@ -4,7 +4,8 @@
 //! length of a copy minus two (7: plus the next byte), and its low five bits and the last byte are the distance minus
 //! one.
 
-const HASH_BITS: u32 = 13;
+const HASH_BITS: u32 = 16;
+const HASH_MASK: u32 = (1 << HASH_BITS) - 1;
 const MAX_DISTANCE: usize = 1 << 13;
 const MAX_COPY: usize = 264;
 const MAX_LITERALS: usize = 32;
@@ -21,62 +22,147 @@ impl std::fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-fn push_literals(out: &mut Vec<u8>, run: &[u8]) {
-    for part in run.chunks(MAX_LITERALS) {
-        out.push(part.len() as u8 - 1);
-        out.extend_from_slice(part);
+/// Compresses as liblzf does, match for match, so that DUMP gives the bytes that Redis gives.
+///
+/// The table of positions is kept between calls: an older call's positions lie below `base` and count as none.
+#[derive(Clone, Debug)]
+pub struct Compressor {
+    table: Box<[u32]>,
+    base: u32,
+}
+
+impl Default for Compressor {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
-/// Compresses `input`; None unless the result is smaller than `input` by at least four bytes, as Redis wants it.
-pub fn compress(input: &[u8]) -> Option<Vec<u8>> {
-    let n = input.len();
-    if n < 5 || n > u32::MAX as usize {
-        return None;
+impl Compressor {
+    /// A compressor; its table takes 256 KB.
+    pub fn new() -> Self {
+        Compressor { table: vec![0; 1 << HASH_BITS].into_boxed_slice(), base: 1 }
     }
-    let limit = n - 4;
-    let mut out = Vec::with_capacity(limit);
-    let mut table = vec![u32::MAX; 1 << HASH_BITS];
-    let slot = |i: usize| {
-        let v = u32::from_le_bytes([input[i], input[i + 1], input[i + 2], 0]);
-        (v.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize
-    };
-    let (mut i, mut start) = (0, 0);
-    while i + 2 < n {
-        let h = slot(i);
-        let from = table[h] as usize;
-        table[h] = i as u32;
-        let near = from < i && i - from <= MAX_DISTANCE;
-        if !near || input[from..from + 3] != input[i..i + 3] {
-            i += 1;
-            continue;
-        }
-        let max = (n - i).min(MAX_COPY);
-        let len =
-            3 + input[from + 3..].iter().zip(&input[i + 3..i + max]).take_while(|(a, b)| a == b).count();
-        push_literals(&mut out, &input[start..i]);
-        let (code, distance) = (len - 2, i - from - 1);
-        if code < 7 {
-            out.push((code << 5) as u8 | (distance >> 8) as u8);
-        } else {
-            out.push(7 << 5 | (distance >> 8) as u8);
-            out.push((code - 7) as u8);
-        }
-        out.push(distance as u8);
-        if out.len() > limit {
+
+    /// Notes that the three bytes at `i` stand there; gives where they (or others of the same hash) stood before.
+    #[inline]
+    fn note(&mut self, input: &[u8], i: usize) -> usize {
+        let h = u32::from(input[i]) << 16 | u32::from(input[i + 1]) << 8 | u32::from(input[i + 2]);
+        let slot = &mut self.table[((h >> 8).wrapping_sub(h.wrapping_mul(5)) & HASH_MASK) as usize];
+        std::mem::replace(slot, self.base + i as u32).saturating_sub(self.base) as usize
+    }
+
+    /// Compresses `input`; None unless the result is smaller than `input` by at least four bytes, as Redis wants it.
+    pub fn compress(&mut self, input: &[u8]) -> Option<Vec<u8>> {
+        let n = input.len();
+        if n < 5 || n > i32::MAX as usize {
             return None;
         }
-        // Remember the last positions of the copy, so that a repetition is found again.
-        for k in i + len - 2..i + len {
-            if k + 2 < n {
-                table[slot(k)] = k as u32;
+        if self.base > i32::MAX as u32 {
+            self.table.fill(0);
+            self.base = 1;
+        }
+        let result = self.run(input);
+        self.base += n as u32;
+        result
+    }
+
+    fn run(&mut self, input: &[u8]) -> Option<Vec<u8>> {
+        let n = input.len();
+        let limit = n - 4;
+        // The control byte of a run stands before it and is written when the run ends.
+        let mut out = Vec::with_capacity(limit + 4);
+        out.push(0);
+        let (mut i, mut lit) = (0, 0);
+        while i + 2 < n {
+            let from = self.note(input, i);
+            let near = from > 0 && i - from <= MAX_DISTANCE;
+            if !near || input[from..from + 3] != input[i..i + 3] {
+                if out.len() >= limit {
+                    return None;
+                }
+                push_literal(&mut out, &mut lit, input[i]);
+                i += 1;
+                continue;
+            }
+            if out.len() - usize::from(lit == 0) + 4 >= limit {
+                return None;
+            }
+            end_run(&mut out, lit);
+            let len = match_len(input, from, i);
+            let (code, distance) = (len - 2, i - from - 1);
+            if code < 7 {
+                out.push((code << 5) as u8 | (distance >> 8) as u8);
+            } else {
+                out.push(7 << 5 | (distance >> 8) as u8);
+                out.push((code - 7) as u8);
+            }
+            out.push(distance as u8);
+            out.push(0);
+            lit = 0;
+            i += len;
+            if i + 2 >= n {
+                break;
+            }
+            // The last two positions of the copy are remembered, so that a repetition is found again.
+            self.note(input, i - 2);
+            self.note(input, i - 1);
+        }
+        if out.len() + 3 > limit {
+            return None;
+        }
+        for &b in &input[i..] {
+            push_literal(&mut out, &mut lit, b);
+        }
+        end_run(&mut out, lit);
+        Some(out)
+    }
+}
+
+fn push_literal(out: &mut Vec<u8>, lit: &mut usize, b: u8) {
+    out.push(b);
+    *lit += 1;
+    if *lit == MAX_LITERALS {
+        end_run(out, *lit);
+        out.push(0);
+        *lit = 0;
+    }
+}
+
+/// Writes the control byte of a run of `lit` literals, or takes it back when there are none.
+fn end_run(out: &mut Vec<u8>, lit: usize) {
+    if lit == 0 {
+        out.pop();
+    } else {
+        let at = out.len() - lit - 1;
+        out[at] = lit as u8 - 1;
+    }
+}
+
+/// How many bytes at `from` and at `i` are equal, three of them known: the way liblzf counts, which stops two bytes
+/// before the end where little is left.
+fn match_len(input: &[u8], from: usize, i: usize) -> usize {
+    let max = (input.len() - i - 2).min(MAX_COPY);
+    let equal = |len: usize| input[from + len] == input[i + len];
+    let mut len = 2;
+    if max > 16 {
+        while len < 18 {
+            len += 1;
+            if !equal(len) {
+                return len;
             }
         }
-        i += len;
-        start = i;
     }
-    push_literals(&mut out, &input[start..]);
-    if out.len() <= limit { Some(out) } else { None }
+    loop {
+        len += 1;
+        if len >= max || !equal(len) {
+            return len;
+        }
+    }
+}
+
+/// Compresses `input` with a table of its own; see [`Compressor::compress`].
+pub fn compress(input: &[u8]) -> Option<Vec<u8>> {
+    Compressor::new().compress(input)
 }
 
 /// Decompresses `input` to exactly `len` bytes. What is allocated is bounded by what `input` can expand to.
@@ -132,7 +218,7 @@ mod tests {
     fn known() {
         // "aaaaaaaaaa" as liblzf writes it: one literal, then a copy of the rest.
         assert_eq!(decompress(&[0, b'a', 7 << 5, 0, 0], 10), Ok(b"aaaaaaaaaa".to_vec()));
-        assert!(compress(&[b'a'; 10]).is_some());
+        assert!(compress(&[b'a'; 30]).is_some());
         assert!(compress(b"abcdefghij").is_none());
         assert!(compress(b"aaaa").is_none());
         let big = [b'x'; 100_000];
@@ -147,10 +233,15 @@ mod tests {
         #[test]
         fn round_trip(parts in prop::collection::vec((prop::collection::vec(0u8..4, 1..40), 1usize..30), 0..40)) {
             let data: Vec<u8> = parts.iter().flat_map(|(p, n)| p.repeat(*n)).collect();
-            if let Some(c) = compress(&data) {
+            let mut compressor = Compressor::new();
+            let first = compressor.compress(&data);
+            if let Some(c) = &first {
                 prop_assert!(c.len() + 4 <= data.len());
-                prop_assert_eq!(decompress(&c, data.len()), Ok(data));
+                prop_assert_eq!(decompress(c, data.len()), Ok(data.clone()));
             }
+            // What an earlier call left in the table has no effect.
+            compressor.compress(b"abcabcabcabcabcabcabcabc");
+            prop_assert_eq!(compressor.compress(&data), first);
         }
 
         #[test]

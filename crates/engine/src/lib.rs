@@ -14,6 +14,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod cx;
+pub mod dump;
 pub mod engine;
 pub mod error;
 pub mod execute;

@@ -4,7 +4,7 @@
 use crate::rng::Rng;
 use crate::value;
 use std::cell::RefCell;
-use totality::{Db, Options, Session};
+use totality::{Db, Frame, Options, Session};
 use totality_engine::Config;
 use totality_resp::{Limits, Parsed, Parser, ReplyParser};
 use totality_server::config_file::CommandLine;
@@ -13,13 +13,15 @@ use totality_server::config_file::CommandLine;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets; the name is also the folder of its corpus.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 8] = [
     ("requests", requests),
     ("replies", replies),
     ("listpack", listpack),
     ("scripts", scripts),
     ("libraries", libraries),
     ("configuration", configuration),
+    ("payloads", payloads),
+    ("snapshots", snapshots),
 ];
 
 /// What clients send: split at any byte it gives the same commands as in one piece.
@@ -74,13 +76,13 @@ thread_local! {
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
-fn call(words: &[&[u8]]) {
+/// Runs a command; None for an error reply, which is as good as any other.
+fn call(words: &[&[u8]]) -> Option<Frame> {
     SESSION.with_borrow_mut(|session| {
         let open = || Db::open(Options::default()).and_then(|db| db.session());
         let session = session.get_or_insert_with(|| open().unwrap_or_else(|e| panic!("{e}")));
-        // An error reply is as good as any other.
-        let _ = session.call(words);
-    });
+        session.call(words).ok()
+    })
 }
 
 /// The text of a script: compiled, not run (it may never end).
@@ -114,6 +116,79 @@ pub fn configuration(bytes: &[u8]) {
     }
     let line = CommandLine { options, ..CommandLine::default() };
     let _ = line.load(&mut Config::default());
+}
+
+/// A payload of DUMP without its seal, behind a byte for its version: refused, or a value like any other, which DUMP and
+/// RESTORE keep.
+pub fn payloads(bytes: &[u8]) {
+    let Some((version, body)) = bytes.split_first() else { return };
+    let mut payload = body.to_vec();
+    totality_rdb::payload::seal(&mut payload, u16::from(*version));
+    if call(&[b"RESTORE", b"a", b"0", &payload, b"REPLACE"]).is_none() {
+        return;
+    }
+    let Some(Frame::Bulk(again)) = call(&[b"DUMP", b"a"]) else { panic!("DUMP of what was restored") };
+    assert!(call(&[b"RESTORE", b"b", b"0", &again, b"REPLACE"]).is_some(), "a value of ours is refused");
+    for key in [b"a", b"b"] {
+        // Whatever it is, the commands of its type can use it.
+        for words in [
+            &[b"APPEND", &key[..], b"x"][..],
+            &[b"LPUSH", key, b"x"],
+            &[b"LSET", key, b"-1", b"y"],
+            &[b"SADD", key, b"x"],
+            &[b"SREM", key, b"x"],
+            &[b"SPOP", key],
+            &[b"ZADD", key, b"1", b"x"],
+            &[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"],
+            &[b"HSET", key, b"x", b"y"],
+            &[b"HGETALL", key],
+            &[b"XADD", key, b"*", b"f", b"v"],
+            &[b"XRANGE", key, b"-", b"+"],
+            &[b"XINFO", b"STREAM", key, b"FULL"],
+            &[b"XTRIM", key, b"MAXLEN", b"1"],
+        ] {
+            call(words);
+        }
+    }
+}
+
+/// A snapshot file without its checksum: refused, or a list of keys.
+pub fn snapshots(bytes: &[u8]) {
+    use totality_rdb::file::{Event, FileReader};
+    // Events, and whether the end was among them: after an error the offsets may differ.
+    let read = |file: &mut dyn FnMut() -> Option<bool>| {
+        let mut n = 0;
+        loop {
+            match file() {
+                Some(true) => n += 1,
+                Some(false) => return (n, true),
+                None => return (n, false),
+            }
+        }
+    };
+    let open = FileReader::open(totality_rdb::Slice::new(bytes), true, false);
+    let Ok(mut whole) = open else { return };
+    let Ok(mut pieces) = FileReader::open(totality_rdb::Streamed::new(Piecewise(bytes), true), true, false)
+    else {
+        panic!("a stream is read otherwise than a slice");
+    };
+    let next = |event: Result<Event, totality_rdb::Error>| event.ok().map(|e| !matches!(e, Event::End));
+    let a = read(&mut || next(whole.next_event()));
+    let b = read(&mut || next(pieces.next_event()));
+    assert_eq!(a, b, "a stream is read otherwise than a slice");
+    assert!(!a.1 || whole.offset() == pieces.offset());
+}
+
+/// Gives three bytes at a time.
+struct Piecewise<'a>(&'a [u8]);
+
+impl std::io::Read for Piecewise<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let n = buf.len().min(self.0.len()).min(3);
+        buf[..n].copy_from_slice(&self.0[..n]);
+        self.0 = &self.0[n..];
+        Ok(n)
+    }
 }
 
 /// A changed copy of an input: bytes flipped, removed, doubled or taken from elsewhere.

@@ -36,8 +36,8 @@ table! {
     cluster { asking cluster readonly readwrite }
     connection { auth client echo hello ping quit reset select }
     generic {
-        copy del exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
-        randomkey rename renamenx scan sort sort_ro touch ttl type_ unlink wait waitaof
+        copy del dump exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
+        randomkey rename renamenx restore scan sort sort_ro touch ttl type_ unlink wait waitaof
     }
     geo {
         geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch

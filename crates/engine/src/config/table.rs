@@ -128,6 +128,10 @@ pub static PARAMS: &[Param] = &[
     free("proto-max-bulk-len", Kind::Memory(field!(proto_max_bulk_len), 1 << 20, MAX)),
     free("client-query-buffer-limit", Kind::Memory(field!(client_query_buffer_limit), 1 << 20, MAX)),
     free("client-output-buffer-limit", Kind::Special(set_output_limits, show_output_limits)),
+    free("rdbcompression", Kind::Bool(field!(rdbcompression))),
+    fixed("rdbchecksum", Kind::Bool(field!(rdbchecksum))),
+    free("rdb-version-check", Kind::Enum(field!(rdb_version_check), &["strict", "relaxed"])),
+    free("rdb-version-compat", Kind::Special(set_rdb_version, |c| c.rdb_version_compat.to_string())),
     free("save", Kind::Special(set_save, |c| c.save.clone())),
     free("maxmemory", Kind::Memory(field!(maxmemory), 0, u64::MAX)),
     free("maxmemory-policy", Kind::Enum(field!(maxmemory_policy), &Config::POLICIES)),
@@ -376,6 +380,19 @@ fn set_notify(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
     c.notify_keyspace_events = Class::from_letters(arg)
         .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".to_owned())?;
+    Ok(())
+}
+
+/// The version of the format that is written: that of Redis 7.0, 7.2, 8 or Valkey 9.
+fn set_rdb_version(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let version = match args {
+        [arg] => crate::util::parse_i64(arg),
+        _ => None,
+    };
+    c.rdb_version_compat = version
+        .filter(|n| matches!(n, 10 | 11 | 12 | 80))
+        .ok_or_else(|| "argument must be one of the following: 10, 11, 12, 80".to_owned())?
+        as u64;
     Ok(())
 }
 

@@ -53,6 +53,17 @@ impl Keyspace {
         counter.saturating_sub(u32::try_from(periods).unwrap_or(u32::MAX))
     }
 
+    /// The mark of a key that was last used so many seconds ago; `None` under an LFU policy.
+    pub(crate) fn access_idle(&self, seconds: i64) -> Option<u32> {
+        let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+        self.lfu.is_none().then(|| self.lru_clock.saturating_sub(seconds))
+    }
+
+    /// The mark of a key whose LFU counter is `counter`; `None` under any other policy.
+    pub(crate) fn access_freq(&self, counter: u8) -> Option<u32> {
+        self.lfu.map(|_| self.lfu_clock() << 8 | u32::from(counter))
+    }
+
     /// Seconds since the key was used last.
     pub fn idle_seconds(&self, entry: &Entry) -> u64 {
         u64::from(self.lru_clock.wrapping_sub(entry.lru))

@@ -376,6 +376,13 @@ impl<'k> WriteGuard<'k> {
         }
     }
 
+    /// Sets when, or how often, the key was used: a mark of [`Keyspace::access_idle`] and its like.
+    pub(crate) fn set_access(&mut self, mark: u32) {
+        if let Some(pos) = self.pos {
+            self.ks.dbs[self.db].dict.get_mut(pos).lru = mark;
+        }
+    }
+
     /// Says what changed: `event` with `n` changes.
     #[inline]
     pub fn changed(&mut self, event: Event, n: u64) {

@@ -143,6 +143,52 @@ impl Libraries {
         *self = Libraries::default();
     }
 
+    /// Adds a library.
+    ///
+    /// # Errors
+    /// When there is one of its name, unless it is to be replaced, or another has a function of the same name. Nothing
+    /// is changed then.
+    pub fn join(&mut self, library: Library, replace: bool) -> Res {
+        if !replace && self.by_name.contains_key(&library.name) {
+            return Err(exists(&library.name));
+        }
+        self.judge(&library, |owner| *owner == library.name)?;
+        self.insert(library);
+        Ok(())
+    }
+
+    /// Adds all libraries of another set.
+    ///
+    /// # Errors
+    /// As for [`Libraries::join`].
+    pub fn join_all(&mut self, others: Libraries, replace: bool) -> Res {
+        for library in others.by_name.values() {
+            if !replace && self.by_name.contains_key(&library.name) {
+                return Err(CmdError::owned(
+                    [b"ERR Library ", library.name.as_slice(), b" already exists"].concat(),
+                ));
+            }
+            self.judge(library, |owner| others.by_name.contains_key(owner))?;
+        }
+        // First all old ones go: a function may move to another library.
+        for name in others.by_name.keys() {
+            self.delete(name);
+        }
+        others.by_name.into_values().for_each(|library| self.insert(library));
+        Ok(())
+    }
+
+    /// Refuses a library with a function whose name another library has, unless that one goes.
+    fn judge(&self, library: &Library, goes: impl Fn(&Vec<u8>) -> bool) -> Res {
+        for function in &library.functions {
+            if self.owner(&function.name).is_some_and(|owner| !goes(owner)) {
+                let text = [b"ERR Function ", function.name.as_slice(), b" already exists"].concat();
+                return Err(CmdError::owned(text));
+            }
+        }
+        Ok(())
+    }
+
     fn insert(&mut self, library: Library) {
         self.delete(&library.name);
         for function in &library.functions {
@@ -164,10 +210,25 @@ fn bytes_of(vm: &Vm) -> usize {
 /// # Errors
 /// In Redis's words: what is wrong with the code, or which names exist already. Nothing is changed then.
 pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
-    let (name, start) = header::parse_library(code)?;
+    let (name, _) = header::parse_library(code)?;
     if !replace && cx.sv.scripts.libraries.by_name.contains_key(&name) {
-        return Err(CmdError::owned([b"ERR Library '", name.as_slice(), b"' already exists"].concat()));
+        return Err(exists(&name));
     }
+    let library = build(cx, code)?;
+    cx.sv.scripts.libraries.join(library, replace)?;
+    Ok(name)
+}
+
+fn exists(name: &[u8]) -> CmdError {
+    CmdError::owned([b"ERR Library '", name, b"' already exists"].concat())
+}
+
+/// Runs a library's code, without putting it among the others.
+///
+/// # Errors
+/// In Redis's words, what is wrong with the code.
+pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
+    let (name, start) = header::parse_library(code)?;
     let chunk = cache::compile(&code[start..], "@user_function").map_err(|message| {
         CmdError::owned([b"ERR Error compiling function: ", message.as_slice()].concat())
     })?;
@@ -203,13 +264,6 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
     if registered.is_empty() {
         return Err(CmdError::new("ERR No functions registered"));
     }
-    let libraries = &cx.sv.scripts.libraries;
-    for function in &registered {
-        if libraries.owner(&function.name).is_some_and(|owner| *owner != name) {
-            let text = [b"ERR Function ", function.name.as_slice(), b" already exists"].concat();
-            return Err(CmdError::owned(text));
-        }
-    }
     let mut functions = Vec::with_capacity(registered.len());
     for function in registered {
         vm.pin(function.callback);
@@ -220,12 +274,5 @@ pub fn load(cx: &mut Cx<'_>, code: &[u8], replace: bool) -> Res<Vec<u8>> {
             callback: function.callback,
         });
     }
-    cx.sv.scripts.libraries.insert(Library {
-        name: name.clone(),
-        code: code.into(),
-        functions,
-        vm_bytes: bytes_of(&vm),
-        vm: Some(vm),
-    });
-    Ok(name)
+    Ok(Library { name, code: code.into(), functions, vm_bytes: bytes_of(&vm), vm: Some(vm) })
 }

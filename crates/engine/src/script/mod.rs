@@ -10,7 +10,7 @@ mod run;
 
 pub use cache::{Cache, Cached, Sha};
 pub use header::ScriptFlags;
-pub use library::{Function, Libraries, Library, load as load_library};
+pub use library::{Function, Libraries, Library, build as build_library, load as load_library};
 pub use run::{Subject, run};
 
 use crate::commands::Command;

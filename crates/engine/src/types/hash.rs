@@ -517,6 +517,13 @@ impl Hash {
         gone
     }
 
+    /// Makes a table at once where so many fields are about to be loaded.
+    pub(crate) fn reserve(&mut self, fields: usize, cfg: &HashCfg) {
+        if fields > cfg.entries {
+            self.make_table(cfg);
+        }
+    }
+
     fn make_table(&mut self, cfg: &HashCfg) -> &mut Table {
         if let Repr::Pack(pack) = &self.0 {
             let mut table = Table { dict: Dict::new(cfg.seed), heap: 0, ttl: None, journal: None };

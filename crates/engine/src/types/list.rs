@@ -77,7 +77,7 @@ fn insert_at(quick: &mut Quicklist, index: usize, s: &[u8]) {
 }
 
 /// The fill factor that a quicklist keeps, from `list-max-listpack-size`.
-fn fill(size: i64) -> i32 {
+pub(crate) fn fill(size: i64) -> i32 {
     size.clamp(-5, 32767) as i32
 }
 

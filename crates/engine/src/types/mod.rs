@@ -12,6 +12,7 @@ mod stream_undo;
 mod zset;
 
 pub use hash::{Field, FieldTtl, Hash, HashCfg, Put, Replaced, Timing};
+pub(crate) use list::fill;
 pub use list::{End, List};
 pub use rng::Rng;
 pub use set::{Set, SetCfg};

@@ -84,7 +84,7 @@ impl Log {
     }
 
     /// How many entries were added up to `id`, as far as that can be said.
-    fn added_up_to(&self, id: StreamId) -> Option<u64> {
+    pub(crate) fn added_up_to(&self, id: StreamId) -> Option<u64> {
         if self.entries_added == 0 {
             return Some(0);
         }
@@ -333,6 +333,16 @@ impl Stream {
     /// No entries, no groups.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A stream of entries that were loaded; groups are added afterwards.
+    pub(crate) fn loaded(
+        entries: totality_ds::Stream,
+        last_id: StreamId,
+        max_deleted: StreamId,
+        entries_added: u64,
+    ) -> Self {
+        Stream { log: Log { entries, last_id, max_deleted, entries_added }, ..Self::default() }
     }
 
     /// Number of entries.

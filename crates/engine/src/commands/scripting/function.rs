@@ -9,10 +9,15 @@
 //! OK
 //! > FUNCTION DELETE lib
 //! (error) ERR Library not found
+//! > FUNCTION RESTORE "" ONCE
+//! (error) ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.
+//! > FUNCTION RESTORE ""
+//! (error) ERR DUMP payload version or checksum are wrong
 //! ```
 
 use super::script::{flush_mode, stop};
 use crate::cx::Cx;
+use crate::dump::{Join, restore_functions};
 use crate::error::{CmdError, Res};
 use crate::script::load_library;
 use crate::spec::{Flags, Group, Handler, Spec};
@@ -28,11 +33,13 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, summary: &'static str
 
 const SUBS: &[Spec] = &[
     sub("delete", 3, Flags::WRITE, "Deletes a library.", delete),
+    sub("dump", 2, Flags::empty(), "The libraries as bytes, for FUNCTION RESTORE.", dump),
     sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush),
     sub("help", 2, Flags::LOADING.union(Flags::STALE), "Lists the subcommands.", crate::commands::help),
     sub("kill", 2, Flags::ALLOW_BUSY, "Stops the function that runs, if it wrote nothing.", |cx| stop(cx, true)),
     sub("list", -2, Flags::empty(), "The libraries and their functions.", list),
     sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load),
+    sub("restore", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads the libraries of FUNCTION DUMP.", restore),
     sub("stats", 2, Flags::ALLOW_BUSY, "What runs, and how much is loaded.", stats),
 ];
 
@@ -101,6 +108,35 @@ fn flush(cx: &mut Cx<'_>) -> Res {
     }
     flush_mode(cx, CmdError::new("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"))?;
     cx.sv.scripts.libraries.flush();
+    cx.ks.dirty += 1;
+    cx.reply.ok();
+    Ok(())
+}
+
+fn dump(cx: &mut Cx<'_>) -> Res {
+    let config = &cx.sv.config;
+    let (version, compress) = (config.rdb_version_compat as u16, config.rdbcompression);
+    let payload = crate::dump::dump_functions(&cx.sv.scripts.libraries, version, compress);
+    cx.reply.bulk(&payload);
+    Ok(())
+}
+
+fn restore(cx: &mut Cx<'_>) -> Res {
+    if cx.argc() > 4 {
+        return Err(crate::commands::syntax_of_subcommand(cx.args));
+    }
+    let join = match cx.args.get(3) {
+        None => Join::Append,
+        Some(_) if cx.is(3, "APPEND") => Join::Append,
+        Some(_) if cx.is(3, "REPLACE") => Join::Replace,
+        Some(_) if cx.is(3, "FLUSH") => Join::Flush,
+        Some(_) => {
+            return Err(CmdError::new(
+                "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.",
+            ));
+        }
+    };
+    restore_functions(cx, cx.args[2], join)?;
     cx.ks.dirty += 1;
     cx.reply.ok();
     Ok(())
