@@ -132,6 +132,8 @@ pub struct Client {
     pub stream_db: Option<usize>,
     /// Channels, patterns and shard channels that it subscribed to.
     pub subscriptions: [usize; 3],
+    /// Bytes that they take.
+    pub subscription_bytes: usize,
     /// It waits in a blocking command.
     pub blocked: bool,
     /// Its command waits for the end of CLIENT PAUSE.
@@ -165,6 +167,7 @@ impl Client {
             monitor: false,
             stream_db: None,
             subscriptions: [0; 3],
+            subscription_bytes: 0,
             blocked: false,
             postponed: false,
             io: ClientIo::default(),
@@ -175,6 +178,11 @@ impl Client {
     pub fn set_user(&mut self, user: Arc<User>) {
         self.restricted = user.is_restricted();
         self.user = user;
+    }
+
+    /// Bytes that the engine holds for the client beside its buffers, watched keys aside. O(1).
+    pub fn held_memory(&self) -> usize {
+        self.multi.as_ref().map_or(0, |multi| multi.bytes) + self.subscription_bytes
     }
 
     /// Number of subscriptions of all kinds.

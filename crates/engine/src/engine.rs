@@ -5,10 +5,14 @@ use crate::busy::Busy;
 use crate::client::{ClientId, ClientIo, ConnInfo};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::evict;
 use crate::execute;
 use crate::keyspace::Keyspace;
 use crate::reply::{Proto, Reply};
 use crate::state::{LogLevel, ServerState};
+
+/// Microseconds for which keys are expired in one go.
+const EXPIRY_SLICE_US: u64 = 1000;
 
 /// What the owner of the connections does after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,39 +193,73 @@ impl Engine {
             return;
         }
         self.ks.begin_unit(self.sv.stamp);
-        if self.sv.pause.is_some_and(|pause| pause.until <= self.ks.now) {
-            self.sv.pause = None;
-            self.sv.outgoing.push_back(Outgoing::Unpaused);
-            blocked::look_again(&mut self.ks);
-        }
+        self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
-        if self.sv.config.active_expire {
-            // At most a quarter of the time, and less when few keys are found.
-            let slice = 250_000 / self.sv.config.hz.max(1);
-            let (clock, start) = (&self.sv.clock, self.sv.stamp);
-            let mut out_of_time = || clock.now_us().saturating_sub(start) >= slice;
-            self.ks.effects.apart = true;
-            self.ks.expire_cycle(&mut out_of_time);
-            self.ks.field_cycle(&mut out_of_time);
-        }
-        execute::finish_unit(&mut self.ks, &mut self.sv);
-        self.ks.effects.apart = false;
+        self.expire_slice();
         let used = self.ks.used_memory() + self.sv.memory();
         self.sv.stats.peak_memory = self.sv.stats.peak_memory.max(used);
     }
 
-    /// Milliseconds since the Unix epoch at which a client gives up waiting: [`Engine::expire_blocked`] is to be called
-    /// then.
-    pub fn next_deadline(&self) -> Option<i64> {
-        self.ks.blocked.next_deadline()
+    /// Deletes keys and fields past their deadline for at most [`EXPIRY_SLICE_US`]; when that does not suffice, says when
+    /// to go on, such that `active-expire-effort` decides the share of the time that this takes.
+    fn expire_slice(&mut self) {
+        self.sv.expiry_due = None;
+        if !self.sv.config.active_expire {
+            return;
+        }
+        let effort = self.sv.config.active_expire_effort.clamp(1, 10) - 1;
+        let (share, stale) = (25 + 2 * effort, 10 - effort);
+        let clock = &self.sv.clock;
+        let start = clock.now_us();
+        let mut out_of_time = || clock.now_us().saturating_sub(start) >= EXPIRY_SLICE_US;
+        self.ks.effects.apart = true;
+        let (_, keys_left) = self.ks.expire_cycle(stale, &mut out_of_time);
+        let (_, fields_left) = self.ks.field_cycle(stale, &mut out_of_time);
+        let now = self.sv.clock.now_us();
+        let spent = now.saturating_sub(start);
+        self.ks.stats.expiry_us += spent;
+        if keys_left || fields_left {
+            self.ks.stats.expiry_cut_short += 1;
+            self.sv.expiry_due = Some(((now + spent * (100 - share) / share) / 1000 + 1) as i64);
+        }
+        execute::finish_unit(&mut self.ks, &mut self.sv);
+        self.ks.effects.apart = false;
     }
 
-    /// Answers the clients that have waited long enough.
-    pub fn expire_blocked(&mut self) {
-        if self.ks.blocked.next_deadline().is_some() {
-            self.wake();
-            self.ks.begin_unit(self.sv.stamp);
-            blocked::expire(&mut self.ks, &mut self.sv);
+    /// Lets commands go on when CLIENT PAUSE is over.
+    fn end_pause(&mut self) {
+        if self.sv.pause.is_some_and(|pause| pause.until <= self.ks.now) {
+            execute::unpause(&mut self.ks, &mut self.sv);
+            execute::finish_unit(&mut self.ks, &mut self.sv);
+        }
+    }
+
+    /// Milliseconds since the Unix epoch at which [`Engine::run_due`] is to be called: a client gives up waiting, a
+    /// pause ends, or more is to be evicted or to expire. 0: at once.
+    pub fn next_deadline(&self) -> Option<i64> {
+        if self.sv.evicting {
+            return Some(0);
+        }
+        let pause = self.sv.pause.map(|pause| pause.until);
+        [self.ks.blocked.next_deadline(), pause, self.sv.expiry_due].into_iter().flatten().min()
+    }
+
+    /// Does what is due: answers the clients that have waited long enough, ends a pause, goes on with evicting and
+    /// expiring.
+    pub fn run_due(&mut self) {
+        if self.next_deadline().is_none() {
+            return;
+        }
+        self.wake();
+        self.ks.begin_unit(self.sv.stamp);
+        self.end_pause();
+        blocked::expire(&mut self.ks, &mut self.sv);
+        if self.sv.evicting {
+            evict::make_room(&mut self.ks, &mut self.sv);
+            execute::finish_unit(&mut self.ks, &mut self.sv);
+        }
+        if self.sv.expiry_due.is_some_and(|due| due <= self.ks.now) {
+            self.expire_slice();
         }
     }
 
@@ -234,6 +272,15 @@ impl Engine {
     #[inline]
     pub fn next_outgoing(&mut self) -> Option<Outgoing> {
         self.sv.outgoing.pop_front()
+    }
+
+    /// The client as CLIENT LIST shows it; empty when it is gone.
+    pub fn describe(&self, id: ClientId) -> String {
+        let mut line = Vec::new();
+        if let Some(client) = self.sv.clients.get(id) {
+            crate::commands::connection::client::describe(client, &self.ks, &mut line);
+        }
+        String::from_utf8_lossy(&line).into_owned()
     }
 
     /// What the owner knows of a client's buffers.

@@ -8,6 +8,7 @@ use crate::commands::{self, Command};
 use crate::cx::{Cx, Origin};
 use crate::engine::{After, Outgoing, Ticker};
 use crate::error::{CmdError, NO_AUTH, NO_REPLICAS, OOM, Res};
+use crate::evict::{self, Room};
 use crate::keyspace::Keyspace;
 use crate::propagate;
 use crate::reply::{Proto, Reply};
@@ -52,7 +53,6 @@ pub fn client_command(
             if let Some(request) = sv.block_request.take() {
                 blocked::begin(ks, sv, id, command, argv, request);
             }
-            finish_unit(ks, sv);
         }
         Ok(Admitted::Queue(command)) => {
             queue(sv, id, command, argv);
@@ -84,6 +84,7 @@ pub fn client_command(
             reply.error(error.text());
         }
     }
+    finish_unit(ks, sv);
     match sv.clients.get(id) {
         Some(client) if client.blocked => After::Blocked,
         Some(client) if !client.close => After::Continue,
@@ -121,6 +122,13 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             command.full_name
         )));
     }
+    if sv.running.is_none() {
+        sv.oom = sv.config.maxmemory > 0 && evict::make_room(ks, sv) == Room::No;
+        if sv.oom && may_grow(sv, id, command) {
+            return Err(OOM);
+        }
+    }
+    let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
     let subscribed = client.subscribed() > 0 && client.proto == Proto::Resp2;
     if subscribed && !flags.contains(Flags::SUBSCRIBED) {
         return Err(CmdError::owned(format!(
@@ -143,10 +151,25 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         }
     }
     let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
-    if sv.config.maxmemory > 0 && flags.contains(Flags::DENYOOM) && over_memory(ks, sv) {
-        return Err(OOM);
-    }
     Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) })
+}
+
+/// True for commands that are refused when there is no memory left; of EXEC, what is queued decides.
+#[cold]
+fn may_grow(sv: &ServerState, id: ClientId, command: &Command) -> bool {
+    let grows = |command: &Command| command.spec.flags.contains(Flags::DENYOOM);
+    let queued =
+        sv.clients.get(id).and_then(|client| client.multi.as_ref()).filter(|_| command.spec.name == "exec");
+    grows(command) || queued.is_some_and(|multi| multi.queue.iter().any(|q| grows(q.command)))
+}
+
+/// Ends CLIENT PAUSE.
+pub(crate) fn unpause(ks: &mut Keyspace, sv: &mut ServerState) {
+    ks.paused = false;
+    if sv.pause.take().is_some() {
+        sv.outgoing.push_back(Outgoing::Unpaused);
+        blocked::look_again(ks);
+    }
 }
 
 /// True when `min-replicas-to-write` forbids writing: replicas that acknowledge do not exist yet, so any number is too
@@ -251,9 +274,9 @@ fn may_write(sv: &ServerState, client: &Client, command: &Command, argv: &[&[u8]
     }
 }
 
-/// True when the data set is over `maxmemory` and stays so.
+/// True when memory is over `maxmemory` at this moment, without an attempt to evict anything.
 pub fn over_memory(ks: &Keyspace, sv: &ServerState) -> bool {
-    sv.config.maxmemory > 0 && (ks.used_memory() + sv.memory()) as u64 > sv.config.maxmemory
+    sv.config.maxmemory > 0 && evict::used(ks, sv) > sv.config.maxmemory
 }
 
 /// Counts a command that did not run and spoils the open transaction.

@@ -17,6 +17,7 @@ pub mod cx;
 pub mod dump;
 pub mod engine;
 pub mod error;
+mod evict;
 pub mod execute;
 pub mod frame;
 pub mod keys;

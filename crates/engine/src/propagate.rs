@@ -31,6 +31,8 @@ pub struct Effects {
     pub(crate) apart: bool,
     /// `lazyfree-lazy-expire`: replicas free what expires later.
     pub(crate) lazy_expire: bool,
+    /// `lazyfree-lazy-eviction`: replicas free what is evicted later.
+    pub(crate) lazy_evict: bool,
     commands: Vec<(usize, Argv)>,
     published: Vec<Published>,
     /// Keys that became ready for clients that wait for them, each once, in order.
@@ -65,12 +67,21 @@ impl Effects {
         if self.lazy_expire { b"UNLINK" } else { b"DEL" }
     }
 
-    /// A key was deleted because of its deadline or for memory.
+    /// A key was deleted because of its deadline.
     pub(crate) fn deletion(&mut self, db: usize, key: &[u8]) {
+        self.gone(db, key, self.expired_by());
+    }
+
+    /// A key was deleted for memory.
+    pub(crate) fn eviction(&mut self, db: usize, key: &[u8]) {
+        self.gone(db, key, if self.lazy_evict { b"UNLINK" } else { b"DEL" });
+    }
+
+    fn gone(&mut self, db: usize, key: &[u8], by: &'static [u8]) {
         // Not muted: a replica must not keep what is gone here.
         if self.recording {
             self.note_lasting(0);
-            self.commands.push((db, vec![Box::from(self.expired_by()), Box::from(key)]));
+            self.commands.push((db, vec![Box::from(by), Box::from(key)]));
         }
     }
 

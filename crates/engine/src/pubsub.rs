@@ -22,7 +22,12 @@ pub enum Kind {
 pub struct PubSub {
     by_name: [BTreeMap<Vec<u8>, Vec<ClientId>>; 3],
     by_client: BTreeMap<ClientId, [BTreeSet<Vec<u8>>; 3]>,
+    /// Bytes that the subscriptions of each client take.
+    bytes: BTreeMap<ClientId, usize>,
 }
+
+/// Bytes that a subscription takes beside its name: its places in the tables.
+const SUBSCRIPTION: usize = 96;
 
 impl PubSub {
     /// Adds a subscription; false when the client had it.
@@ -31,6 +36,7 @@ impl PubSub {
             return false;
         }
         self.by_name[kind as usize].entry(name.to_vec()).or_default().push(client);
+        *self.bytes.entry(client).or_default() += 2 * name.len() + SUBSCRIPTION;
         true
     }
 
@@ -42,6 +48,9 @@ impl PubSub {
         }
         if sets.iter().all(BTreeSet::is_empty) {
             self.by_client.remove(&client);
+            self.bytes.remove(&client);
+        } else if let Some(bytes) = self.bytes.get_mut(&client) {
+            *bytes = bytes.saturating_sub(2 * name.len() + SUBSCRIPTION);
         }
         let names = &mut self.by_name[kind as usize];
         if let Some(clients) = names.get_mut(name) {
@@ -141,8 +150,10 @@ pub fn deliver(sv: &mut ServerState, message: &Published) {
 /// Brings the counts in the client's own record up to date.
 pub fn sync_counts(sv: &mut ServerState, id: ClientId) {
     let counts = [Kind::Channel, Kind::Pattern, Kind::Shard].map(|kind| sv.pubsub.count(kind, id));
+    let bytes = sv.pubsub.bytes.get(&id).copied().unwrap_or(0);
     if let Some(client) = sv.clients.get_mut(id) {
         client.subscriptions = counts;
+        client.subscription_bytes = bytes;
     }
 }
 

@@ -10,6 +10,8 @@ use crate::pubsub::PubSub;
 use crate::script::Scripts;
 use crate::stats::Stats;
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// State of the server: clients, configuration, statistics, what waits to leave.
 pub struct ServerState {
@@ -41,6 +43,16 @@ pub struct ServerState {
     pub cron_paused: bool,
     /// CLIENT PAUSE.
     pub pause: Option<Pause>,
+    /// Memory was over `maxmemory` and nothing could be evicted when the command in progress began.
+    pub oom: bool,
+    /// Memory is over `maxmemory`, and more is to be evicted soon.
+    pub evicting: bool,
+    /// Milliseconds since the Unix epoch at which the expiry cycle goes on, when its time did not suffice.
+    pub expiry_due: Option<i64>,
+    /// Bytes that the clients' buffers take, replicas' aside, as the owner of the connections counts them.
+    pub client_memory: usize,
+    /// What is freed elsewhere.
+    pub lazy_free: Arc<LazyFree>,
     /// False (DEBUG SET-DISABLE-DENY-SCRIPTS): scripts may call what is not meant for them.
     pub deny_in_scripts: bool,
     /// The handler in progress wants its client to wait.
@@ -55,6 +67,15 @@ pub struct ServerState {
     pub run_id: String,
     /// What the owner knows of the process, for INFO.
     pub process: ProcessInfo,
+}
+
+/// Counters of values that are freed elsewhere; who frees them keeps them up to date.
+#[derive(Debug, Default)]
+pub struct LazyFree {
+    /// Values that were handed over and are not yet freed.
+    pub pending: AtomicU64,
+    /// Values that were freed.
+    pub freed: AtomicU64,
 }
 
 /// CLIENT PAUSE.
@@ -114,6 +135,11 @@ impl ServerState {
             running: None,
             cron_paused: false,
             pause: None,
+            oom: false,
+            evicting: false,
+            expiry_due: None,
+            client_memory: 0,
+            lazy_free: Arc::default(),
             deny_in_scripts: true,
             block_request: None,
             running_again: false,
@@ -137,7 +163,10 @@ impl ServerState {
 
     /// Bytes held beside the data set: clients and scripts. O(1).
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.clients.len() * size_of::<Client>() + self.scripts.memory()
+        size_of::<Self>()
+            + self.clients.len() * size_of::<Client>()
+            + self.client_memory
+            + self.scripts.memory()
     }
 
     /// Sends bytes to a client outside of its own command's reply.

@@ -78,6 +78,10 @@ pub struct Stats {
     pub evicted_scripts: u64,
     /// Accesses of scripts to keys that they had not declared.
     pub undeclared_keys: u64,
+    /// Connections closed because of `maxmemory-clients`.
+    pub evicted_clients: u64,
+    /// Microseconds for which memory was over `maxmemory`, and since when it is.
+    pub eviction_exceeded: (u64, Option<u64>),
     /// Highest `used_memory` seen.
     pub peak_memory: usize,
     /// SLOWLOG, newest first.
@@ -131,6 +135,8 @@ impl Stats {
         self.rejected_connections = 0;
         self.unexpected_errors = 0;
         self.evicted_scripts = 0;
+        self.evicted_clients = 0;
+        self.eviction_exceeded = (0, None);
     }
 }
 

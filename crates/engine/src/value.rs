@@ -242,9 +242,20 @@ impl Value {
         }
     }
 
-    /// True when freeing the value could take long: it goes to the outbox instead of being dropped in place.
+    /// True when freeing the value could take long: it goes to the outbox instead of being dropped in place. As in
+    /// Redis, more than 64 allocations are long; a string is when giving its pages back is.
+    #[inline]
     pub fn is_big(&self) -> bool {
-        self.mem() > 64 * 1024 && !matches!(self, Value::Str(_) | Value::Int(_))
+        const PIECES: usize = 64;
+        match self {
+            Value::Int(_) => false,
+            Value::Str(bytes) => bytes.heap_bytes() > 1 << 20,
+            Value::List(v) => v.pieces() > PIECES,
+            Value::Set(v) => v.is_table() && v.len() > PIECES,
+            Value::Hash(v) => v.as_listpack().is_none() && v.len() > PIECES,
+            Value::ZSet(v) => v.listpack().is_none() && v.len() > PIECES,
+            Value::Stream(v) => v.pieces() > PIECES,
+        }
     }
 }
 

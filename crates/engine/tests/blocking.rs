@@ -97,10 +97,10 @@ fn waits_end_by_time_and_from_outside() {
     let now = b.engine.ks.now;
     assert_eq!(b.engine.next_deadline(), Some(now + 250));
     b.clock.advance_ms(249);
-    b.engine.expire_blocked();
+    b.engine.run_due();
     assert!(b.served().is_empty());
     b.clock.advance_ms(1);
-    b.engine.expire_blocked();
+    b.engine.run_due();
     assert_eq!(b.served(), [(one, "*-1\r\n".to_owned())]);
     assert_eq!(b.engine.next_deadline(), None);
     assert_eq!(b.run(other, &format!("CLIENT UNBLOCK {} ERROR", two.id)).0, ":1\r\n");

@@ -5,6 +5,7 @@ use totality_engine::{After, ClientId, Outgoing};
 use totality_resp::{BIG_ARG, Limits, Parsed, Parser, ProtocolError};
 
 use crate::conn::{Fate, Read};
+use crate::evict;
 use crate::io::{Accepted, CHUNK, Io};
 use crate::log::Level;
 use crate::meanwhile::Meanwhile;
@@ -152,6 +153,7 @@ impl Server {
             io.qbuf_free = conn.input.capacity() - conn.input.len();
             io.argv_mem = conn.parser.args_bytes();
         }
+        evict::account(&mut self.engine, conn);
     }
 
     /// The peer is done, or the connection broke.
@@ -420,6 +422,7 @@ impl Server {
             conn.output.extend_from_slice(&bytes);
         }
         let pending = conn.pending();
+        evict::account(&mut self.engine, conn);
         if pending >= self.io.settings.output_alarm {
             let class = self.engine.sv.clients.get(client).map_or(Class::Normal, class);
             if passes(&self.io.settings, class, pending, &mut conn.over_soft_since_ms, now) {

@@ -118,6 +118,8 @@ pub struct Conn {
     pub over_soft_since_ms: u64,
     /// Bytes received and sent.
     pub net: (u64, u64),
+    /// Bytes by which it counts in the memory of all clients.
+    pub counted: usize,
 }
 
 impl Conn {
@@ -143,6 +145,7 @@ impl Conn {
             active_ms: now_ms,
             over_soft_since_ms: 0,
             net: (0, 0),
+            counted: 0,
         }
     }
 

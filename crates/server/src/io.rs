@@ -299,13 +299,13 @@ impl Io {
         self.by_client.get(&client).copied()
     }
 
-    /// Removes a connection; dropping the socket closes it.
-    /// Gives its client and the bytes that it received and sent.
-    pub fn remove(&mut self, key: usize) -> Option<(ClientId, (u64, u64))> {
-        let conn = self.conns.try_remove(key)?;
+    /// Removes a connection, without its output buffer; dropping the socket closes it.
+    pub fn remove(&mut self, key: usize) -> Option<Conn> {
+        let mut conn = self.conns.try_remove(key)?;
         self.by_client.remove(&conn.client);
-        self.recycle(conn.output);
-        Some((conn.client, conn.net))
+        let output = std::mem::take(&mut conn.output);
+        self.recycle(output);
+        Some(conn)
     }
 
     /// An empty output buffer.
@@ -361,7 +361,7 @@ impl Io {
 
     /// Writes all replies. Calls `done` for each connection that was touched; closes go to `dead`.
     /// Connection `except` is left alone: its output buffer is elsewhere.
-    pub fn flush(&mut self, except: Option<usize>, mut done: impl FnMut(&Conn)) {
+    pub fn flush(&mut self, except: Option<usize>, mut done: impl FnMut(&mut Conn)) {
         let mut writes = std::mem::take(&mut self.writes);
         for key in writes.drain(..) {
             if except == Some(key) {
@@ -387,14 +387,16 @@ impl Io {
                 continue;
             }
             conn.active_ms = self.now_ms;
-            done(conn);
             if written == Written::All {
                 let closing = conn.fate == Fate::AfterReplies;
                 let buffer = std::mem::take(&mut conn.output);
+                done(conn);
                 self.recycle(buffer);
                 if closing {
                     self.dead.push(key);
                 }
+            } else {
+                done(conn);
             }
         }
         if self.writes.is_empty() {

@@ -13,6 +13,7 @@ pub mod config_file;
 mod conn;
 mod evict;
 mod io;
+mod lazy_free;
 mod listen;
 mod log;
 mod meanwhile;

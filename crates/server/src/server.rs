@@ -10,7 +10,9 @@ use mio::Waker;
 use totality_engine::{Config, Engine};
 
 use crate::clock::WallClock;
+use crate::evict;
 use crate::io::{Io, WAKE};
+use crate::lazy_free::LazyFree;
 use crate::listen::{self, Listener};
 use crate::log::Log;
 use crate::process_info;
@@ -61,6 +63,7 @@ pub struct Server {
     handle: Handle,
     signals: Option<Signals>,
     pub(crate) watchdog: Watchdog,
+    lazy_free: LazyFree,
     next_cron: Instant,
     pub(crate) next_second: Instant,
     pub(crate) ending: bool,
@@ -103,6 +106,8 @@ impl Server {
         process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
         let watchdog = Watchdog::start(engine.sv.scripts.interrupt(), engine.sv.scripts.run_counter())
             .map_err(start_error("Can't start a thread"))?;
+        let lazy_free =
+            LazyFree::start(engine.sv.lazy_free.clone()).map_err(start_error("Can't start a thread"))?;
         let handle = Handle { waker: Arc::new(waker), stop: Arc::new(AtomicBool::new(false)) };
         let now = Instant::now();
         let mut server = Server {
@@ -112,6 +117,7 @@ impl Server {
             handle,
             signals: None,
             watchdog,
+            lazy_free,
             next_cron: now,
             next_second: now,
             ending: false,
@@ -176,12 +182,16 @@ impl Server {
         while let Some(key) = self.io.batch.pop_front() {
             self.serve(key);
         }
-        self.engine.expire_blocked();
+        self.engine.run_due();
         self.deliver();
         self.accept();
         self.flush();
+        self.evict_clients();
         self.reap();
         self.timers();
+        if self.engine.ks.has_garbage() {
+            self.lazy_free.free(self.engine.ks.take_garbage());
+        }
     }
 
     /// When the loop has to turn even if no socket is ready.
@@ -217,16 +227,18 @@ impl Server {
                 io.omem = if small { 0 } else { conn.output.capacity() };
                 io.net_out = conn.net.1;
             }
+            evict::account(engine, conn);
         });
     }
 
     /// Closes what is to be closed.
     pub(crate) fn reap(&mut self) {
         while let Some(key) = self.io.dead.pop() {
-            if let Some((client, net)) = self.io.remove(key) {
+            if let Some(mut conn) = self.io.remove(key) {
                 let total = &mut self.engine.sv.process.net;
-                *total = (total.0 + net.0, total.1 + net.1);
-                self.engine.disconnect(client);
+                *total = (total.0 + conn.net.0, total.1 + conn.net.1);
+                evict::forget(&mut self.engine, &mut conn);
+                self.engine.disconnect(conn.client);
             }
         }
         self.deliver();
@@ -240,7 +252,6 @@ impl Server {
         self.next_cron = now + Duration::from_micros(1_000_000 / self.io.settings.hz);
         self.engine.cron();
         self.deliver();
-        self.evict_clients();
         if now >= self.next_second {
             self.next_second = now + Duration::from_secs(1);
             self.sweep();

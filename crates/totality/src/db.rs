@@ -19,6 +19,8 @@ impl Inner {
                 log(level, &String::from_utf8_lossy(&text));
             }
         }
+        // There is no thread to leave it to.
+        drop(self.engine.ks.take_garbage());
     }
 }
 

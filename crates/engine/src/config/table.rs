@@ -138,6 +138,11 @@ pub static PARAMS: &[Param] = &[
     free("maxmemory-samples", Kind::Uint(field!(maxmemory_samples), 1, 64)),
     free("maxmemory-clients", Kind::Special(set_maxmemory_clients, show_maxmemory_clients)),
     free("maxmemory-eviction-tenacity", Kind::Uint(field!(maxmemory_eviction_tenacity), 0, 100)),
+    alias(
+        "replica-ignore-maxmemory",
+        &["slave-ignore-maxmemory"],
+        Kind::Bool(field!(replica_ignore_maxmemory)),
+    ),
     free("lfu-log-factor", Kind::Uint(field!(lfu_log_factor), 0, 0x7fff_ffff)),
     free("lfu-decay-time", Kind::Uint(field!(lfu_decay_time), 0, 0x7fff_ffff)),
     free("lazyfree-lazy-eviction", Kind::Bool(field!(lazyfree[0]))),

@@ -3,6 +3,10 @@
 
 use super::{Entry, Keyspace};
 
+/// The access clock counts units of two to this power of microseconds: fine enough to tell keys apart that were used
+/// within the same second, coarse enough not to come round for four years.
+pub(super) const CLOCK_BITS: u32 = 15;
+
 /// Counter of a key that was just made: it must not be evicted before it had a chance.
 const LFU_INIT: u32 = 5;
 
@@ -18,7 +22,7 @@ pub struct Lfu {
 impl Keyspace {
     /// Minutes, 16 bits: the clock of the LFU counters.
     fn lfu_clock(&self) -> u32 {
-        (self.lru_clock / 60) & 0xffff
+        ((self.now_us / 60_000_000) & 0xffff) as u32
     }
 
     /// The mark of a key that is made now.
@@ -66,7 +70,27 @@ impl Keyspace {
 
     /// Seconds since the key was used last.
     pub fn idle_seconds(&self, entry: &Entry) -> u64 {
-        u64::from(self.lru_clock.wrapping_sub(entry.lru))
+        (u64::from(self.lru_clock.wrapping_sub(entry.lru)) << CLOCK_BITS) / 1_000_000
+    }
+
+    /// The mark of a key that was used last so many seconds ago.
+    pub fn mark_idle(&self, seconds: u64) -> u32 {
+        let units = seconds.saturating_mul(1_000_000) >> CLOCK_BITS;
+        self.lru_clock.wrapping_sub(u32::try_from(units).unwrap_or(u32::MAX / 2))
+    }
+
+    /// The mark of a key whose LFU counter is `counter`.
+    pub fn mark_frequency(&self, counter: u8) -> u32 {
+        self.lfu_clock() << 8 | u32::from(counter)
+    }
+
+    /// How much a key deserves to be evicted under LRU or LFU: time since its last use, or how rarely it is used.
+    #[inline]
+    pub(super) fn coldness(&self, mark: u32) -> u64 {
+        match self.lfu {
+            None => u64::from(self.lru_clock.wrapping_sub(mark)),
+            Some(lfu) => u64::from(255 - self.decayed(lfu, mark)),
+        }
     }
 
     /// The key's LFU counter, decayed up to now; 0 when the policy is no LFU one.

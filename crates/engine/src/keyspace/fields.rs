@@ -8,23 +8,45 @@ use totality_ds::{Bytes, Dict};
 
 /// Keys that one step of the cycle looks at.
 const STEP: usize = 64;
+/// Keys that every call looks at whatever it finds, so that a walk over many hashes comes to its end.
+const MIN_LOOK: usize = 512;
 /// Fields of one hash that are removed at a time.
 const BATCH: usize = 128;
+
+/// What one step of the cycle saw: hashes, those with fields past their deadline, fields that were removed.
+struct Step {
+    seen: usize,
+    due: usize,
+    gone: usize,
+}
 
 /// The keys of a database whose hashes have fields with a deadline.
 pub(crate) struct TimedHashes {
     keys: Dict<Bytes>,
     cursor: u64,
+    /// Heap bytes of the keys.
+    heap: usize,
 }
 
 impl TimedHashes {
     pub(crate) fn new(seed: [u8; 16]) -> Self {
-        TimedHashes { keys: Dict::new(seed), cursor: 0 }
+        TimedHashes { keys: Dict::new(seed), cursor: 0, heap: 0 }
     }
 
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
-        self.cursor = 0;
+        (self.cursor, self.heap) = (0, 0);
+    }
+
+    /// Bytes that the index takes. O(1).
+    #[inline]
+    pub(crate) fn mem_bytes(&self) -> usize {
+        self.keys.mem_bytes() + self.heap
+    }
+
+    /// The same, counted again from scratch.
+    pub(crate) fn recount(&self) -> usize {
+        self.keys.mem_bytes() + self.keys.iter().map(Bytes::heap_bytes).sum::<usize>()
     }
 
     /// Remembers or forgets a key.
@@ -33,11 +55,11 @@ impl TimedHashes {
         let hash = self.keys.hash(key);
         match (self.keys.find(hash, key), timed) {
             (None, true) => {
-                self.keys.insert_new(hash, Bytes::from(key));
+                let key = Bytes::from(key);
+                self.heap += key.heap_bytes();
+                self.keys.insert_new(hash, key);
             }
-            (Some(pos), false) => {
-                self.keys.remove(pos);
-            }
+            (Some(pos), false) => self.heap -= self.keys.remove(pos).heap_bytes(),
             _ => {}
         }
     }
@@ -57,34 +79,40 @@ impl Db {
 }
 
 impl Keyspace {
-    /// Removes fields past their deadline until `out_of_time` says so or all were looked at once. Returns how many
-    /// were removed.
-    pub fn field_cycle(&mut self, out_of_time: &mut dyn FnMut() -> bool) -> usize {
-        if !self.may_expire || self.import_mode {
-            return 0;
+    /// Removes fields past their deadline until few hashes have any (under `stale_percent` of those that are looked at)
+    /// or `out_of_time` says so. Returns how many were removed, and whether the time did not suffice.
+    pub fn field_cycle(
+        &mut self,
+        stale_percent: u64,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) -> (usize, bool) {
+        if !self.may_delete() {
+            return (0, false);
         }
-        let (cur, mut removed) = (self.cur, 0);
+        let (cur, mut removed, mut cut) = (self.cur, 0, false);
         // Nobody looked at these hashes.
         let no_touch = std::mem::replace(&mut self.no_touch, true);
-        for db in 0..self.dbs.len() {
-            let mut left = self.dbs[db].timed.keys.len();
+        for db in 0..self.in_use {
+            let all = self.dbs[db].timed.keys.len();
+            let mut looked = 0;
             self.cur = db;
-            while left > 0 {
-                let (seen, gone) = self.field_step(db, out_of_time);
-                removed += gone;
-                left = left.saturating_sub(seen.max(1));
-                if out_of_time() {
-                    left = 0;
+            while looked < all && !cut {
+                let step = self.field_step(db, out_of_time);
+                removed += step.gone;
+                looked += step.seen.max(1);
+                cut = out_of_time();
+                if looked >= MIN_LOOK && step.due as u64 * 100 < step.seen as u64 * stale_percent {
+                    break;
                 }
             }
         }
         self.cur = cur;
         self.no_touch = no_touch;
-        removed
+        (removed, cut)
     }
 
-    /// Looks at the next hashes of a database; gives how many, and how many fields were removed.
-    fn field_step(&mut self, db: usize, out_of_time: &mut dyn FnMut() -> bool) -> (usize, usize) {
+    /// Looks at the next hashes of a database and removes what is due.
+    fn field_step(&mut self, db: usize, out_of_time: &mut dyn FnMut() -> bool) -> Step {
         let table = &mut self.dbs[db];
         let (mut seen, mut keys) = (0, Vec::new());
         let (now, dict) = (self.now, &table.dict);
@@ -98,7 +126,7 @@ impl Keyspace {
                 keys.push(key.clone());
             }
         });
-        let mut gone = 0;
+        let (mut gone, due) = (0, keys.len());
         for key in keys {
             loop {
                 let n = self.expire_fields(&key);
@@ -108,7 +136,7 @@ impl Keyspace {
                 }
             }
         }
-        (seen, gone)
+        Step { seen, due, gone }
     }
 
     /// Removes a batch of fields past their deadline from the hash at `key`, as an effect of its own.

@@ -2,9 +2,9 @@
 //! keyspace frees them where it does not hurt.
 
 use super::undo::Record;
-use super::{Db, Entry, Keyspace, NO_EXPIRY};
+use super::{Db, Keyspace, NO_EXPIRY};
 use std::ops::Range;
-use totality_ds::{Bytes, Dict};
+use totality_ds::Bytes;
 
 /// What became of a watched key.
 fn is_expired(db: &Db, key: &[u8], now: i64) -> Option<bool> {
@@ -37,10 +37,10 @@ impl Keyspace {
                 continue;
             }
             if !table.dict.is_empty() {
-                self.garbage_tables.push(table.dict.take());
+                self.garbage.push_table(table.dict.take(), table.volatile.take());
             }
             table.timed.clear();
-            (table.expires, table.expire_cursor, table.avg_ttl, table.used) = (0, 0, (0, 0), 0);
+            (table.expire_cursor, table.avg_ttl, table.used) = (0, (0, 0), 0);
         }
         removed
     }
@@ -90,10 +90,6 @@ impl Keyspace {
             });
         }
         self.dbs.swap(a, b);
-    }
-
-    /// Tables of emptied databases; the owner drops them where it does not hurt.
-    pub fn take_garbage_tables(&mut self) -> Vec<Dict<Entry>> {
-        std::mem::take(&mut self.garbage_tables)
+        self.in_use = self.in_use.max(a + 1).max(b + 1);
     }
 }

@@ -1,22 +1,80 @@
-//! Exact accounting of the data set's memory.
+//! Exact accounting of the data set's memory, and what is to be freed elsewhere.
 
+use super::volatile::Mark;
 use super::{Entry, Keyspace};
+use crate::value::Value;
+use totality_ds::Dict;
+
+/// What takes long to free. The owner of the engine takes it with [`Keyspace::take_garbage`] and drops it where that
+/// does not hurt.
+#[derive(Default)]
+pub struct Garbage {
+    values: Vec<Value>,
+    tables: Vec<Dict<Entry>>,
+    marks: Vec<Dict<Mark>>,
+}
+
+impl Garbage {
+    /// True when there is nothing to free.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.tables.is_empty() && self.marks.is_empty()
+    }
+
+    /// Number of values: those of emptied databases are all counted.
+    pub fn objects(&self) -> u64 {
+        self.values.len() as u64 + self.tables.iter().map(|table| table.len() as u64).sum::<u64>()
+    }
+
+    /// Frees everything bit by bit and says after each bit how many values are gone.
+    pub fn free(self, gone: &mut dyn FnMut(u64)) {
+        for value in self.values {
+            drop(value);
+            gone(1);
+        }
+        for slice in self.tables.into_iter().flat_map(Dict::into_slices) {
+            let objects = slice.len() as u64;
+            drop(slice);
+            gone(objects);
+        }
+    }
+
+    pub(super) fn push_table(&mut self, table: Dict<Entry>, marks: Dict<Mark>) {
+        self.tables.push(table);
+        self.marks.push(marks);
+    }
+}
 
 impl Keyspace {
     /// Bytes that keys, values and tables take.
     pub fn used_memory(&self) -> usize {
-        self.dbs.iter().map(|db| db.used + db.dict.mem_bytes()).sum()
+        let tables =
+            |db: &super::Db| db.used + db.dict.mem_bytes() + db.volatile.mem_bytes() + db.timed.mem_bytes();
+        self.dbs[..self.in_use].iter().map(tables).sum()
     }
 
-    /// Values whose freeing may take long; the owner drops them where it does not hurt.
-    pub fn take_garbage(&mut self) -> Vec<crate::value::Value> {
+    /// The same, counted again from scratch: O(N) for N keys. For tests.
+    pub fn recount_memory(&self) -> usize {
+        let heap = |db: &super::Db| db.dict.iter().map(Entry::heap).sum::<usize>();
+        let tables = |db: &super::Db| db.dict.mem_bytes() + db.volatile.mem_bytes() + db.timed.recount();
+        self.dbs.iter().map(|db| heap(db) + tables(db)).sum()
+    }
+
+    /// True when something waits to be freed by the owner.
+    #[inline]
+    pub fn has_garbage(&self) -> bool {
+        !self.garbage.is_empty()
+    }
+
+    /// What takes long to free; the owner drops it where it does not hurt.
+    pub fn take_garbage(&mut self) -> Garbage {
         std::mem::take(&mut self.garbage)
     }
 
     /// Drops a value, or puts it aside when that could take long.
-    pub(crate) fn discard(&mut self, value: crate::value::Value) {
+    pub(crate) fn discard(&mut self, value: Value) {
         if value.is_big() {
-            self.garbage.push(value);
+            self.garbage.values.push(value);
         }
     }
 }

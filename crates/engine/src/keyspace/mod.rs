@@ -4,16 +4,20 @@
 //! absent; the first who meets it deletes it, which is an effect of its own.
 
 mod access;
+mod evict;
 mod expire;
 mod fields;
 mod flush;
 mod memory;
 mod read;
 mod undo;
+mod volatile;
 mod watch;
 mod write;
 
 pub use access::Lfu;
+pub(crate) use evict::{Policy, Pool};
+pub use memory::Garbage;
 pub use read::Lookup;
 pub use undo::{TakenBack, Undo};
 pub use watch::WatchTable;
@@ -40,7 +44,7 @@ pub struct Entry {
     pub value: Value,
     /// Deadline in milliseconds since the Unix epoch; [`NO_EXPIRY`] when it has none.
     pub expire: i64,
-    /// Seconds since the engine's start at the last access, or the LFU counter and its time.
+    /// The access clock at the last use, or the LFU counter and its time; see [`Keyspace::idle_seconds`].
     pub lru: u32,
     /// The part of the hash that the dict splits by.
     pub hash: u32,
@@ -63,8 +67,8 @@ impl Keyed for Entry {
 /// One numbered database.
 pub struct Db {
     pub(crate) dict: Dict<Entry>,
-    /// Keys that have a deadline.
-    pub(crate) expires: usize,
+    /// The keys that have a deadline.
+    pub(crate) volatile: volatile::Volatile,
     /// Where the active expiry cycle goes on.
     pub(crate) expire_cursor: u64,
     /// Sum and number of the time to live that the last cycle saw, for INFO's `avg_ttl`.
@@ -79,7 +83,7 @@ impl Db {
     fn new(seed: [u8; 16]) -> Self {
         Db {
             dict: Dict::new(seed),
-            expires: 0,
+            volatile: volatile::Volatile::new(seed),
             expire_cursor: 0,
             avg_ttl: (0, 0),
             used: 0,
@@ -96,7 +100,7 @@ impl Db {
     }
     /// Number of keys with a deadline.
     pub fn expires(&self) -> usize {
-        self.expires
+        self.volatile.len()
     }
     /// Mean time to live, in milliseconds, of the keys that have a deadline, as the expiry cycle saw them last.
     pub fn average_ttl(&self) -> u64 {
@@ -121,18 +125,34 @@ pub struct KeyspaceStats {
     pub expired_fields: u64,
     /// Keys deleted for memory.
     pub evicted: u64,
+    /// Share of keys past their deadline among those with one, in percent, as the expiry cycle sees it lately.
+    pub stale_percent: f64,
+    /// Calls of the expiry cycle that ended because their time was over.
+    pub expiry_cut_short: u64,
+    /// Microseconds that the expiry cycle took.
+    pub expiry_us: u64,
+}
+
+/// A step of the generator whose state is `rng`.
+pub(crate) fn next_random(rng: &mut u64) -> u64 {
+    *rng ^= *rng >> 12;
+    *rng ^= *rng << 25;
+    *rng ^= *rng >> 27;
+    rng.wrapping_mul(0x2545_F491_4F6C_DD1D)
 }
 
 /// All databases and what is collected while they change.
 pub struct Keyspace {
     pub(crate) dbs: Vec<Db>,
+    /// Databases from this number on were never used.
+    pub(crate) in_use: usize,
     /// The database that the unit works on.
     pub cur: usize,
     /// Time of the unit in milliseconds since the Unix epoch; it stands still inside scripts and EXEC.
     pub now: i64,
     /// The same in microseconds.
     pub now_us: u64,
-    /// Access clock: seconds, low 32 bits.
+    /// Access clock in units of 2^15 microseconds, low 32 bits.
     pub(crate) lru_clock: u32,
     /// Changes since the last save.
     pub dirty: u64,
@@ -150,10 +170,12 @@ pub struct Keyspace {
     pub enc: Encodings,
     /// Counters.
     pub stats: KeyspaceStats,
-    /// Values to be freed elsewhere.
-    pub(crate) garbage: Vec<Value>,
-    /// Tables of emptied databases.
-    pub(crate) garbage_tables: Vec<Dict<Entry>>,
+    /// What is to be freed elsewhere.
+    pub(crate) garbage: Garbage,
+    /// Candidates for eviction.
+    pub(crate) pool: Pool,
+    /// The database from which a random key was evicted last.
+    pub(crate) evict_db: usize,
     /// The database that the expiry cycle begins with.
     pub(crate) expire_db: usize,
     /// Settings of the LFU counters; `None` under any other policy.
@@ -162,6 +184,8 @@ pub struct Keyspace {
     pub(crate) may_expire: bool,
     /// True: what is past its deadline is not seen, but stays.
     pub(crate) import_mode: bool,
+    /// True: the same, while clients are paused.
+    pub(crate) paused: bool,
     /// True: access times are not touched (CLIENT NO-TOUCH).
     pub no_touch: bool,
     /// Secret of the hash tables, those inside of values included.
@@ -177,6 +201,7 @@ impl Keyspace {
             u64::from_le_bytes([seed[0], seed[1], seed[2], seed[3], seed[4], seed[5], seed[6], seed[7]]) | 1;
         Keyspace {
             dbs: (0..databases).map(|_| Db::new(seed)).collect(),
+            in_use: 0,
             cur: 0,
             now: 0,
             now_us: 0,
@@ -189,12 +214,14 @@ impl Keyspace {
             notify: Class::empty(),
             enc: Encodings::default(),
             stats: KeyspaceStats::default(),
-            garbage: Vec::new(),
-            garbage_tables: Vec::new(),
+            garbage: Garbage::default(),
+            pool: Pool::default(),
+            evict_db: 0,
             expire_db: 0,
             lfu: None,
             may_expire: true,
             import_mode: false,
+            paused: false,
             no_touch: false,
             seed,
             rng,
@@ -207,10 +234,15 @@ impl Keyspace {
         // While data is imported, its deadlines are kept but not acted upon.
         self.import_mode = config.import_mode;
         self.notify = config.notify_keyspace_events;
+        self.effects.lazy_evict = config.lazyfree[0];
         self.effects.lazy_expire = config.lazyfree[1];
         let (log_factor, decay_time) = (config.lfu_log_factor, config.lfu_decay_time);
-        let policy = Config::POLICIES[config.maxmemory_policy];
-        self.lfu = policy.ends_with("lfu").then_some(Lfu { log_factor, decay_time });
+        let lfu = Policy::of(config).counts_uses().then_some(Lfu { log_factor, decay_time });
+        if self.lfu.is_some() != lfu.is_some() {
+            // What is remembered means something else under the new policy.
+            self.pool.clear();
+        }
+        self.lfu = lfu;
     }
 
     /// Sets the time of the unit of execution that begins.
@@ -218,7 +250,7 @@ impl Keyspace {
     pub fn begin_unit(&mut self, now_us: u64) {
         self.now_us = now_us;
         self.now = (now_us / 1000) as i64;
-        self.lru_clock = (now_us / 1_000_000) as u32;
+        self.lru_clock = (now_us >> access::CLOCK_BITS) as u32;
     }
 
     /// The databases.
@@ -233,10 +265,13 @@ impl Keyspace {
 
     /// Next number of the engine's own generator (xorshift64*, seeded by the owner).
     pub fn random(&mut self) -> u64 {
-        self.rng ^= self.rng >> 12;
-        self.rng ^= self.rng << 25;
-        self.rng ^= self.rng >> 27;
-        self.rng.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        next_random(&mut self.rng)
+    }
+
+    /// True where keys past their deadline may be deleted.
+    #[inline]
+    pub(crate) fn may_delete(&self) -> bool {
+        self.may_expire && !self.import_mode && !self.paused
     }
 
     /// A number below `n`, which is above zero.

@@ -283,7 +283,7 @@ impl Keyspace {
         for kept in records.drain(..) {
             match kept.record {
                 Record::Whole(value, ..) => self.discard(value),
-                Record::Flushed(mut db) => self.garbage_tables.push(db.dict.take()),
+                Record::Flushed(mut db) => self.garbage.push_table(db.dict.take(), db.volatile.take()),
                 _ => {}
             }
         }
@@ -345,7 +345,7 @@ impl Keyspace {
             Record::Flushed(was) => {
                 let mut now = std::mem::replace(&mut self.dbs[db], *was);
                 if !now.dict.is_empty() {
-                    self.garbage_tables.push(now.dict.take());
+                    self.garbage.push_table(now.dict.take(), now.volatile.take());
                 }
             }
             Record::Swapped(other) => self.swap_tables(db, other),
@@ -360,7 +360,9 @@ impl Keyspace {
         if let Some(pos) = table.dict.find(hash, key) {
             let entry = table.dict.remove(pos);
             table.used = table.used.saturating_sub(entry.heap());
-            table.expires -= usize::from(entry.expire != NO_EXPIRY);
+            if entry.expire != NO_EXPIRY {
+                table.volatile.remove(entry.hash);
+            }
             if is_timed(&entry.value) {
                 table.timed.note(key, false);
             }
@@ -370,7 +372,9 @@ impl Keyspace {
             let lru = was.as_ref().map_or(lru, |(_, _, lru)| *lru);
             let entry = Entry { key: Bytes::from(key), value, expire, lru, hash: hash as u32 };
             table.used += entry.heap();
-            table.expires += usize::from(expire != NO_EXPIRY);
+            if expire != NO_EXPIRY {
+                table.volatile.add(hash as u32);
+            }
             if is_timed(&entry.value) {
                 table.timed.note(key, true);
             }
@@ -384,8 +388,12 @@ impl Keyspace {
         let Some(pos) = table.dict.find(hash, key) else { return };
         let entry = table.dict.get_mut(pos);
         let was = std::mem::replace(&mut entry.expire, expire);
-        table.expires -= usize::from(was != NO_EXPIRY);
-        table.expires += usize::from(expire != NO_EXPIRY);
+        let hash = entry.hash;
+        match (was != NO_EXPIRY, expire != NO_EXPIRY) {
+            (false, true) => table.volatile.add(hash),
+            (true, false) => table.volatile.remove(hash),
+            _ => {}
+        }
     }
 
     fn restore_inside(&mut self, db: usize, key: &[u8], hash: u64, changes: Changes) {

@@ -13,7 +13,12 @@ pub struct WatchTable {
     /// What each client watches; `true`: the key was already past its deadline then.
     by_client: HashMap<ClientId, Vec<Watched>>,
     broken: HashSet<ClientId>,
+    /// Bytes that the watched keys of each client take.
+    bytes: HashMap<ClientId, usize>,
 }
+
+/// Bytes that a watched key takes beside its name: its places in the tables.
+const WATCHED: usize = 128;
 
 impl WatchTable {
     /// True when nobody watches anything.
@@ -50,11 +55,19 @@ impl WatchTable {
         }
         list.push((db, key.into(), stale));
         self.by_key.entry((db, key.into())).or_default().push(client);
+        *self.bytes.entry(client).or_default() += 2 * key.len() + WATCHED;
+    }
+
+    /// Bytes that the keys take that `client` watches. O(1).
+    #[inline]
+    pub fn memory(&self, client: ClientId) -> usize {
+        if self.bytes.is_empty() { 0 } else { self.bytes.get(&client).copied().unwrap_or(0) }
     }
 
     /// Forgets all that `client` watches.
     pub fn unwatch(&mut self, client: ClientId) {
         self.broken.remove(&client);
+        self.bytes.remove(&client);
         for (db, key, _) in self.by_client.remove(&client).unwrap_or_default() {
             let slot = (db, key);
             if let Some(clients) = self.by_key.get_mut(&slot) {

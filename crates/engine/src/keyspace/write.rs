@@ -79,7 +79,9 @@ impl Keyspace {
         let table = &mut self.dbs[db];
         let entry = table.dict.remove(pos);
         table.used = table.used.saturating_sub(entry.heap());
-        table.expires -= usize::from(entry.expire != NO_EXPIRY);
+        if entry.expire != NO_EXPIRY {
+            table.volatile.remove(entry.hash);
+        }
         if is_timed(&entry.value) {
             table.timed.note(&entry.key, false);
         }
@@ -297,6 +299,7 @@ impl<'k> WriteGuard<'k> {
             hash: self.hash as u32,
         };
         self.pos = Some(self.ks.dbs[self.db].dict.insert_new(self.hash, entry));
+        self.ks.in_use = self.ks.in_use.max(self.db + 1);
         let new = Event { class: crate::notify::Class::NEW, name: "new" };
         self.ks.notify_event(self.db, self.key, new);
         self.signal();
@@ -325,7 +328,7 @@ impl<'k> WriteGuard<'k> {
         let table = &mut self.ks.dbs[self.db];
         let entry = table.dict.remove(pos);
         if entry.expire != NO_EXPIRY {
-            table.expires -= 1;
+            table.volatile.remove(entry.hash);
         }
         table.used = table.used.saturating_sub(self.accounted);
         self.accounted = 0;
@@ -360,9 +363,10 @@ impl<'k> WriteGuard<'k> {
         let had = entry.expire != NO_EXPIRY;
         // 0 stands for none: a deadline at the epoch itself is as far past as one a millisecond later.
         entry.expire = at.map_or(NO_EXPIRY, |at| if at == NO_EXPIRY { 1 } else { at });
+        let hash = entry.hash;
         match (had, at.is_some()) {
-            (false, true) => table.expires += 1,
-            (true, false) => table.expires -= 1,
+            (false, true) => table.volatile.add(hash),
+            (true, false) => table.volatile.remove(hash),
             _ => {}
         }
         had

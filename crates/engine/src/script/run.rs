@@ -97,7 +97,7 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
 
 /// What Redis judges before a script runs. Answers whether memory is over `maxmemory`.
 fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool) -> Res<bool> {
-    let oom = execute::over_memory(cx.ks, cx.sv);
+    let oom = cx.sv.oom;
     if flags.contains(ScriptFlags::COMPAT) {
         return Ok(oom);
     }

@@ -113,6 +113,14 @@ impl List {
         }
     }
 
+    /// Number of allocations that hold the elements.
+    pub fn pieces(&self) -> usize {
+        match &self.repr {
+            Repr::Pack(_) => 1,
+            Repr::Quick(quick) => quick.nodes().len(),
+        }
+    }
+
     /// Name of the encoding.
     pub fn encoding(&self) -> &'static str {
         match &self.repr {

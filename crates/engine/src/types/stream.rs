@@ -421,6 +421,12 @@ impl Stream {
         self.log.entries.mem_bytes() + self.groups_mem
     }
 
+    /// About the number of allocations that it consists of, as far as it is cheap to tell. O(G) for G groups.
+    pub fn pieces(&self) -> usize {
+        let group = |group: &Group| 1 + group.consumers.len() + group.pending.len();
+        self.log.entries.blocks().len() + self.groups.values().map(group).sum::<usize>()
+    }
+
     /// The encoding, as OBJECT ENCODING names it.
     pub fn encoding(&self) -> &'static str {
         "stream"

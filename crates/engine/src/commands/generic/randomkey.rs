@@ -33,7 +33,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
             return Ok(());
         };
         tries += 1;
-        if entry.expire == NO_EXPIRY || entry.expire > cx.ks.now || ((!cx.ks.may_expire || cx.ks.import_mode) && tries > TRIES) {
+        if entry.expire == NO_EXPIRY || entry.expire > cx.ks.now || (!cx.ks.may_delete() && tries > TRIES) {
             cx.reply.bulk(&entry.key);
             return Ok(());
         }

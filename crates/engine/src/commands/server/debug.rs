@@ -90,16 +90,14 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 }
 
 fn object(cx: &mut Cx<'_>) -> Res {
-    let now = cx.ks.now;
     // What is past its deadline but not yet deleted is shown, too.
     let Some(entry) = cx.ks.db().dict().get_key(cx.args[2]) else { return Err(NO_SUCH_KEY) };
-    let idle = (now / 1000) as u32;
     let text = format!(
         "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",
         entry.value.encoding(),
         entry.value.mem().max(1),
         entry.lru,
-        idle.wrapping_sub(entry.lru)
+        cx.ks.idle_seconds(entry)
     );
     cx.reply.simple(&text);
     Ok(())

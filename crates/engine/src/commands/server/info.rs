@@ -15,6 +15,7 @@ use crate::keyspace::Keyspace;
 use crate::spec::{Cat, Flags, Group, Spec};
 use crate::state::ServerState;
 use std::fmt::Write;
+use std::sync::atomic::Ordering;
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("info", -1, Group::Server, Flags::LOADING.union(Flags::STALE), run)
@@ -175,13 +176,13 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "mem_fragmentation_ratio" = format_args!("{:.2}", rss as f64 / used.max(1) as f64),
         "mem_not_counted_for_evict" = 0,
         "mem_clients_slaves" = 0,
-        "mem_clients_normal" = sv.clients.iter().map(|c| c.io.qbuf + c.io.qbuf_free + c.io.omem + c.io.obl).sum::<usize>(),
+        "mem_clients_normal" = sv.client_memory,
         "mem_cluster_links" = 0,
         "mem_aof_buffer" = 0,
         "mem_allocator" = "rust",
         "active_defrag_running" = 0,
-        "lazyfree_pending_objects" = 0,
-        "lazyfreed_objects" = 0,
+        "lazyfree_pending_objects" = sv.lazy_free.pending.load(Ordering::Relaxed),
+        "lazyfreed_objects" = sv.lazy_free.freed.load(Ordering::Relaxed),
     );
 }
 
@@ -209,6 +210,7 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
 
 fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     let s = &sv.stats;
+    let exceeded = s.eviction_exceeded.1.map_or(0, |since| sv.stamp.saturating_sub(since));
     let live = sv.clients.iter().fold((0, 0), |(i, o), c| (i + c.io.net_in, o + c.io.net_out));
     use crate::pubsub::Kind;
     out.push_str("# Stats\r\n");
@@ -224,11 +226,14 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "sync_partial_err" = 0,
         "expired_keys" = ks.stats.expired,
         "expired_fields" = ks.stats.expired_fields,
-        "expired_stale_perc" = "0.00",
-        "expired_time_cap_reached_count" = 0,
+        "expired_stale_perc" = format_args!("{:.2}", ks.stats.stale_percent),
+        "expired_time_cap_reached_count" = ks.stats.expiry_cut_short,
+        "expire_cycle_cpu_milliseconds" = ks.stats.expiry_us / 1000,
         "evicted_keys" = ks.stats.evicted,
-        "evicted_clients" = 0,
+        "evicted_clients" = s.evicted_clients,
         "evicted_scripts" = s.evicted_scripts,
+        "total_eviction_exceeded_time" = (s.eviction_exceeded.0 + exceeded) / 1000,
+        "current_eviction_exceeded_time" = exceeded / 1000,
         "keyspace_hits" = ks.stats.hits,
         "keyspace_misses" = ks.stats.misses,
         "pubsub_channels" = sv.pubsub.len(Kind::Channel),

@@ -17,7 +17,7 @@
 
 use super::multi::FLAGS;
 use crate::cx::{Cx, Origin};
-use crate::error::{CmdError, EXEC_ABORT, OOM, Res};
+use crate::error::{CmdError, EXEC_ABORT, Res};
 use crate::execute::{self, Call};
 use crate::spec::{Cat, Flags, Group, Spec};
 use smallvec::SmallVec;
@@ -40,10 +40,6 @@ fn run(cx: &mut Cx<'_>) -> Res {
     if broken {
         cx.reply.null_array();
         return Ok(());
-    }
-    let needs_memory = multi.queue.iter().any(|q| q.command.spec.flags.contains(Flags::DENYOOM));
-    if needs_memory && execute::over_memory(cx.ks, cx.sv) {
-        return Err(CmdError::owned([b"EXECABORT Transaction discarded because of: ", OOM.text()].concat()));
     }
     cx.sv.depth += 1;
     cx.reply.array(multi.queue.len());

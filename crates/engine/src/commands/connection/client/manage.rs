@@ -3,7 +3,6 @@
 use super::filter::Filter;
 use crate::client::{ClientId, ReplyMode};
 use crate::cx::Cx;
-use crate::engine::Outgoing;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::state::Pause;
 
@@ -50,15 +49,13 @@ pub(super) fn pause(cx: &mut Cx<'_>) -> Res {
     let pause = cx.sv.pause.get_or_insert(Pause { until, all });
     pause.until = pause.until.max(until);
     pause.all |= all;
+    cx.ks.paused = true;
     cx.reply.ok();
     Ok(())
 }
 
 pub(super) fn unpause(cx: &mut Cx<'_>) -> Res {
-    if cx.sv.pause.take().is_some() {
-        cx.sv.outgoing.push_back(Outgoing::Unpaused);
-        crate::blocked::look_again(cx.ks);
-    }
+    crate::execute::unpause(cx.ks, cx.sv);
     cx.reply.ok();
     Ok(())
 }
