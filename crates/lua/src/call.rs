@@ -327,8 +327,14 @@ fn native_host(
 #[inline]
 pub(crate) fn place_results(st: &mut State, to: usize, from: usize, n: usize, wanted: i32) {
     if wanted < 0 {
-        st.stack.copy_within(from..from + n, to);
         st.top = to + n;
+        if n > 8 {
+            st.stack.copy_within(from..from + n, to);
+        } else if from != to {
+            for i in 0..n {
+                put!(st.stack[to + i], st.stack[from + i]);
+            }
+        }
         return;
     }
     let wanted = wanted as usize;

@@ -71,8 +71,6 @@ fn execute<const INSTR: bool>(
         let mut base = fr.base as usize;
         let mut proto = env.protos.get(fr.proto);
         let mut code: &[crate::op::Instr] = &proto.code;
-        let mut k: &[Value] = &proto.k;
-        let mut names: &[Name] = &proto.names;
         let mut pc = fr.pc as usize;
         let mut ups = st.heap.closures[fr.closure as usize].ups as usize;
         let (mut low, mut regs): (&mut [Value], &mut Window) = split(&mut st.stack, base);
@@ -113,7 +111,7 @@ fn execute<const INSTR: bool>(
         }
         macro_rules! k {
             ($d:expr) => {
-                k[$d as usize]
+                proto.k[$d as usize]
             };
         }
         macro_rules! r {
@@ -173,6 +171,19 @@ fn execute<const INSTR: bool>(
                             }
                         };
                     }
+                    macro_rules! order {
+                        (|$o:ident| $e:expr) => {
+                            if let (&Value::Str(a), &Value::Str(b)) = (&r!(i.a), &r!(i.b)) {
+                                save_pc!();
+                                let $o = st.heap.strs.compare(a, b);
+                                reload!();
+                                if ($e) == (i.c != 0) {
+                                    break 'jump;
+                                }
+                                continue 'next;
+                            }
+                        };
+                    }
                     macro_rules! equal {
                         ($y:expr) => {{
                             let equal = match (&r!(i.a), &$y) {
@@ -212,38 +223,36 @@ fn execute<const INSTR: bool>(
                         }
                         Op::GetUpval => {
                             let u = st.heap.up_pool[ups + i.b as usize];
-                            match &st.heap.upvals[u as usize] {
-                                UpVal::Closed(v) => {
-                                    put!(r!(i.a), *v);
-                                    continue 'next;
-                                }
-                                UpVal::Open { thread, slot } if *thread == st.current => {
-                                    if let Some(v) = low.get(*slot as usize) {
-                                        put!(r!(i.a), *v);
-                                        continue 'next;
-                                    }
-                                }
-                                _ => {}
+                            let up = &st.heap.upvals[u as usize];
+                            if let UpVal::Closed(v) = up {
+                                put!(r!(i.a), *v);
+                                continue 'next;
+                            }
+                            if let UpVal::Open { thread, slot } = up
+                                && *thread == st.current
+                                && let Some(v) = low.get(*slot as usize)
+                            {
+                                put!(r!(i.a), *v);
+                                continue 'next;
                             }
                         }
                         Op::SetUpval => {
                             let u = st.heap.up_pool[ups + i.b as usize];
-                            match &mut st.heap.upvals[u as usize] {
-                                UpVal::Closed(v) => {
-                                    put!(*v, r!(i.a));
-                                    continue 'next;
-                                }
-                                UpVal::Open { thread, slot } if *thread == st.current => {
-                                    if let Some(v) = low.get_mut(*slot as usize) {
-                                        put!(*v, r!(i.a));
-                                        continue 'next;
-                                    }
-                                }
-                                _ => {}
+                            let up = &mut st.heap.upvals[u as usize];
+                            if let UpVal::Closed(v) = up {
+                                put!(*v, r!(i.a));
+                                continue 'next;
+                            }
+                            if let UpVal::Open { thread, slot } = up
+                                && *thread == st.current
+                                && let Some(v) = low.get_mut(*slot as usize)
+                            {
+                                put!(*v, r!(i.a));
+                                continue 'next;
                             }
                         }
                         Op::GetGlobal => {
-                            let Name { s, hash } = names[i.d as usize];
+                            let Name { s, hash } = proto.names[i.d as usize];
                             if let Some(v) = st.heap.tables[st.globals.index()].short(s, hash)
                                 && !v.is_nil()
                             {
@@ -252,7 +261,7 @@ fn execute<const INSTR: bool>(
                             }
                         }
                         Op::SetGlobal => {
-                            let Name { s, hash } = names[i.d as usize];
+                            let Name { s, hash } = proto.names[i.d as usize];
                             let tab = &mut st.heap.tables[st.globals.index()];
                             if !tab.readonly
                                 && let Some(slot) = tab.short_mut(s, hash)
@@ -288,7 +297,7 @@ fn execute<const INSTR: bool>(
                         }
                         Op::GetField => {
                             if let &Value::Table(id) = &r!(i.b) {
-                                let Name { s, hash } = names[i.d as usize];
+                                let Name { s, hash } = proto.names[i.d as usize];
                                 let tab = &st.heap.tables[id.index()];
                                 if let Some(v) = tab.short(s, hash)
                                     && !v.is_nil()
@@ -312,7 +321,7 @@ fn execute<const INSTR: bool>(
                             }
                         }
                         Op::SelfK => {
-                            let Name { s, hash } = names[i.d as usize];
+                            let Name { s, hash } = proto.names[i.d as usize];
                             match r!(i.b) {
                                 Value::Table(id) => {
                                     let tab = &st.heap.tables[id.index()];
@@ -372,7 +381,7 @@ fn execute<const INSTR: bool>(
                                 (i.d >> 16, &k!(i.d & 0xFFFF))
                             };
                             if let &Value::Table(id) = &r!(i.a) {
-                                let Name { s, hash } = names[name as usize];
+                                let Name { s, hash } = proto.names[name as usize];
                                 let tab = &mut st.heap.tables[id.index()];
                                 if !tab.readonly
                                     && let Some(slot) = tab.short_mut(s, hash)
@@ -447,10 +456,16 @@ fn execute<const INSTR: bool>(
                         Op::Jmp => break 'jump,
                         Op::Eq => equal!(r!(i.b)),
                         Op::EqK => equal!(k!(i.b)),
-                        Op::Lt => compare!(r!(i.a), r!(i.b), |a, b| a < b),
+                        Op::Lt => {
+                            compare!(r!(i.a), r!(i.b), |a, b| a < b);
+                            order!(|o| o.is_lt());
+                        }
                         Op::LtRK => compare!(r!(i.a), k!(i.b), |a, b| a < b),
                         Op::LtKR => compare!(k!(i.a), r!(i.b), |a, b| a < b),
-                        Op::Le => compare!(r!(i.a), r!(i.b), |a, b| a <= b),
+                        Op::Le => {
+                            compare!(r!(i.a), r!(i.b), |a, b| a <= b);
+                            order!(|o| o.is_le());
+                        }
                         Op::LeRK => compare!(r!(i.a), k!(i.b), |a, b| a <= b),
                         Op::LeKR => compare!(k!(i.a), r!(i.b), |a, b| a <= b),
                         Op::Test => {
@@ -487,8 +502,6 @@ fn execute<const INSTR: bool>(
                                             }
                                             proto = l;
                                             code = &l.code;
-                                            k = &l.k;
-                                            names = &l.names;
                                             pc = 0;
                                             ups = c.ups as usize;
                                             st.frames.push(Frame {
@@ -560,7 +573,9 @@ fn execute<const INSTR: bool>(
                                 save_pc!();
                                 crate::trace::leaving(st, env, host)?;
                             }
-                            if !st.open.is_empty() {
+                            if let Some((slot, _)) = st.open.last()
+                                && *slot as usize >= base
+                            {
                                 st.close_upvals(base as u32);
                             }
                             let from = base + i.a as usize;

@@ -331,6 +331,7 @@ fn sweep(st: &mut State, m: &Marks) {
     compact_pool(h);
     h.strs.sweep(|i| get(&m.strs, i));
     st.bufs.truncate(2);
+    st.forget_search();
 }
 
 /// Moves the upvalue lists of living closures together.

@@ -346,8 +346,7 @@ pub(crate) fn protected(
     nargs: usize,
 ) -> Result<Result<(), Value>, LuaError> {
     let st = &mut *c.st;
-    let (frames, c_calls, top, host_depth) = (st.frames.len(), st.c_calls, st.top, st.host_depth);
-    let _ = top;
+    let (frames, c_calls, host_depth) = (st.frames.len(), st.c_calls, st.host_depth);
     let outer = std::mem::replace(&mut st.err_func, handler);
     if let ErrFunc::Handler(h) = outer {
         st.saved_handlers.push(h);
@@ -380,18 +379,16 @@ fn pcall(c: &mut Ctx<'_>) -> R {
     Ok(pcall_results(c)?.0)
 }
 
-/// Calls the first argument with the others and pushes true and the results, or false and the error. Gives the number
-/// of values, and whether the call ended well.
+/// Calls the first argument with the others and gives true and the results, or false and the error: their number, and
+/// whether the call ended well. The function and its arguments are called where they are; the first result takes the
+/// place of the running function, which is not needed any more.
 fn pcall_results(c: &mut Ctx<'_>) -> Result<(usize, bool), LuaError> {
-    let n = c.nargs();
-    let at = c.st.top;
-    c.push(Value::Bool(true));
-    for i in 1..=n {
-        let v = c.arg(i);
-        c.push(v);
-    }
+    let (at, n) = (c.base - 1, c.nargs());
     match protected(c, ErrFunc::None, at + 1, n - 1)? {
-        Ok(()) => Ok((c.st.top - at, true)),
+        Ok(()) => {
+            c.st.stack[at] = Value::Bool(true);
+            Ok((c.st.top - at, true))
+        }
         Err(v) => {
             c.st.stack[at] = Value::Bool(false);
             c.push(v);

@@ -3,7 +3,7 @@
 use crate::call::{Called, MAX_C_CALLS, place_results, precall};
 use crate::native::{Ctx, ErrFunc, NativeFn, State};
 use crate::thread::{NATIVE, Status, Thread};
-use crate::value::{LuaError, ThreadId, Value};
+use crate::value::{LuaError, ThreadId, Value, put};
 
 type R = Result<usize, LuaError>;
 
@@ -173,7 +173,7 @@ fn resume_thread(c: &mut Ctx<'_>, t: ThreadId, first: usize) -> Result<Result<us
     }
     for i in 0..nargs {
         let at = boxed.top + i;
-        boxed.stack[at] = c.st.stack[from + i];
+        put!(boxed.stack[at], c.st.stack[from + i]);
     }
     boxed.top += nargs;
     let started = std::mem::replace(&mut boxed.started, true);
@@ -250,21 +250,28 @@ fn leave(
         }
         Err(_) => (0, Status::Dead),
     };
-    let values: Vec<Value> = st.stack[st.top - n..st.top].to_vec();
     st.top -= n;
     if status == Status::Dead {
         st.close_upvals(0);
         st.frames.clear();
-        let freed = st.stack.len() * size_of::<Value>();
-        st.heap.mem.used = st.heap.mem.used.saturating_sub(freed);
-        st.stack = Vec::new();
-        st.top = 0;
     }
     let Some(mut boxed) = st.heap.threads[resumer.0 as usize].take() else {
         return Err(LuaError::Stop);
     };
     swap(st, &mut boxed);
     boxed.status = status;
+    if st.top + n + 40 > st.stack.len() {
+        st.grow_stack(st.top + n + 40);
+    }
+    for i in 0..n {
+        put!(st.stack[st.top + i], boxed.stack[boxed.top + i]);
+    }
+    if status == Status::Dead {
+        let freed = boxed.stack.len() * size_of::<Value>();
+        st.heap.mem.used = st.heap.mem.used.saturating_sub(freed);
+        boxed.stack = Vec::new();
+        boxed.top = 0;
+    }
     st.heap.threads[t.0 as usize] = Some(boxed);
     st.current = resumer;
     st.c_calls = saved.c_calls;
@@ -277,13 +284,7 @@ fn leave(
     }
     match r {
         Ok(_) | Err(LuaError::Yield) => {
-            let need = st.top + n + 1;
-            if need > st.stack.len() {
-                st.grow_stack(need);
-            }
-            for v in values {
-                c.push(v);
-            }
+            st.top += n;
             Ok(Ok(n))
         }
         Err(LuaError::Raised { value, .. }) => Ok(Err(value)),

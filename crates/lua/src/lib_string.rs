@@ -1,7 +1,7 @@
 //! `string`: everything but `format`, which is in [`crate::lib_format`].
 
 use crate::heap::UpVal;
-use crate::native::{Ctx, NativeFn, NativeKind, State};
+use crate::native::{Ctx, NativeFn, NativeKind, PatternSearch, State};
 use crate::numfmt;
 use crate::pattern::{self, Captured, Found, PatternError, Search};
 use crate::value::{LuaError, StrId, Value, fast_int};
@@ -76,9 +76,20 @@ fn push_part(ctx: &mut Ctx<'_>, s: StrId, from: usize, to: usize) -> Result<(), 
     Ok(())
 }
 
+/// A length or position. 32 bits convert faster than 64.
+#[inline]
+fn number(n: usize) -> Value {
+    Value::Num(i32::try_from(n).map_or(n as f64, f64::from))
+}
+
+/// A position that 32 bits do not hold. Apart, so that the compiler does not compute it always.
+#[cold]
+fn far(n: f64) -> usize {
+    n as usize
+}
+
 fn push_number(ctx: &mut Ctx<'_>, n: usize) {
-    // No longer than 32 bits can tell, which converts faster.
-    ctx.push(Value::Num(u32::try_from(n).map_or(n as f64, f64::from)));
+    ctx.push(number(n));
 }
 
 fn len(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
@@ -234,11 +245,28 @@ fn search(
     }
 }
 
-/// A search with a pattern from the script.
-fn new_search(ctx: &Ctx<'_>, p: StrId, from: usize, anchors: bool) -> Search {
-    let mut search = Search::new(ctx.bytes(p), from, anchors);
-    search.refuel(FUEL);
+/// A search with a pattern from the script; the one used last if it was for the same pattern.
+fn new_search(ctx: &mut Ctx<'_>, p: StrId, from: usize, anchors: bool) -> PatternSearch {
+    let mut search = match ctx.st.search.take() {
+        Some(s) if s.pattern == p && s.anchors == anchors => s,
+        Some(mut s) => {
+            s.engine.prepare(ctx.bytes(p), anchors);
+            PatternSearch { pattern: p, anchors, ..s }
+        }
+        None => {
+            PatternSearch { pattern: p, anchors, engine: Box::new(Search::new(ctx.bytes(p), from, anchors)) }
+        }
+    };
+    search.engine.restart(from);
+    search.engine.refuel(FUEL);
     search
+}
+
+/// Keeps a search for the next call.
+fn keep_search(ctx: &mut Ctx<'_>, search: PatternSearch) {
+    if search.engine.is_small() {
+        ctx.st.search = Some(search);
+    }
 }
 
 /// Pushes capture `i`.
@@ -290,19 +318,22 @@ fn find_aux(ctx: &mut Ctx<'_>, find: bool) -> Result<usize, LuaError> {
     if find && (ctx.arg(4).truthy() || pattern::is_plain(ctx.bytes(p))) {
         return find_plain(ctx, s, p, init);
     }
-    let mut engine = new_search(ctx, p, init, true);
-    match search(ctx, &mut engine, s, p)? {
+    let mut kept = new_search(ctx, p, init, true);
+    let engine = &mut *kept.engine;
+    let n = match search(ctx, engine, s, p)? {
         Some((from, to)) if find => {
             push_number(ctx, from + 1);
             push_number(ctx, to);
-            Ok(push_captures(ctx, &engine, s, (from, to), false)? + 2)
+            push_captures(ctx, engine, s, (from, to), false)? + 2
         }
-        Some(range) => push_captures(ctx, &engine, s, range, true),
+        Some(range) => push_captures(ctx, engine, s, range, true)?,
         None => {
             ctx.push(Value::Nil);
-            Ok(1)
+            1
         }
-    }
+    };
+    keep_search(ctx, kept);
+    Ok(n)
 }
 
 fn find_plain(ctx: &mut Ctx<'_>, s: StrId, p: StrId, mut from: usize) -> Result<usize, LuaError> {
@@ -337,23 +368,27 @@ fn gmatch(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
 }
 
 fn gmatch_next(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
-    let ups = ctx.own_upvalues();
-    let up = |i: usize| ups.get(i).map(|u| &ctx.st.heap.upvals[*u as usize]);
-    let (
-        Some(&UpVal::Closed(Value::Str(s))),
-        Some(&UpVal::Closed(Value::Str(p))),
-        Some(&UpVal::Closed(Value::Num(from))),
-    ) = (up(0), up(1), up(2))
+    let &[s, p, at] = ctx.own_upvalues() else { return Ok(0) };
+    let up = |u: u32| &ctx.st.heap.upvals[u as usize];
+    let (&UpVal::Closed(Value::Str(s)), &UpVal::Closed(Value::Str(p)), &UpVal::Closed(Value::Num(from))) =
+        (up(s), up(p), up(at))
     else {
         return Ok(0);
     };
-    let mut engine = new_search(ctx, p, from as usize, false);
-    let Some((from, to)) = search(ctx, &mut engine, s, p)? else {
+    let from = match fast_int(from) {
+        Some(n) => n as usize,
+        None => far(from),
+    };
+    let mut kept = new_search(ctx, p, from, false);
+    let engine = &mut *kept.engine;
+    let Some((from, to)) = search(ctx, engine, s, p)? else {
         return Ok(0);
     };
     let next = if to == from { to + 1 } else { to };
-    ctx.set_upvalue(2, Value::Num(next as f64));
-    push_captures(ctx, &engine, s, (from, to), true)
+    ctx.st.heap.upvals[at as usize] = UpVal::Closed(number(next));
+    let n = push_captures(ctx, engine, s, (from, to), true)?;
+    keep_search(ctx, kept);
+    Ok(n)
 }
 
 /// What replaces a match.
@@ -384,15 +419,16 @@ fn gsub(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
         t @ Value::Table(_) => Replacement::Table(t),
         _ => return Err(ctx.arg_error(3, "string/function/table expected")),
     };
-    let mut engine = new_search(ctx, p, 0, true);
+    let mut kept = new_search(ctx, p, 0, true);
+    let engine = &mut *kept.engine;
     let mut buf = ctx.take_buf();
     let (mut at, mut n) = (0usize, 0i32);
     while n < most {
         engine.restart(at);
-        let Some((from, to)) = search(ctx, &mut engine, s, p)? else { break };
+        let Some((from, to)) = search(ctx, engine, s, p)? else { break };
         append(ctx, &mut buf, s, at, from)?;
         n += 1;
-        replace(ctx, &engine, &mut buf, s, (from, to), with)?;
+        replace(ctx, engine, &mut buf, s, (from, to), with)?;
         at = to;
         if to == from {
             if from >= len {
@@ -405,6 +441,7 @@ fn gsub(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
             break;
         }
     }
+    keep_search(ctx, kept);
     append(ctx, &mut buf, s, at, len)?;
     push_buf(ctx, buf)?;
     ctx.push(Value::Num(f64::from(n)));

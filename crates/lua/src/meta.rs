@@ -424,7 +424,7 @@ pub(crate) fn less_than(
 ) -> Result<bool, LuaError> {
     match (a, b) {
         (Value::Num(x), Value::Num(y)) => Ok(x < y),
-        (Value::Str(x), Value::Str(y)) => Ok(st.heap.str(x) < st.heap.str(y)),
+        (Value::Str(x), Value::Str(y)) => Ok(st.heap.strs.compare(x, y).is_lt()),
         _ if a.type_name() != b.type_name() => Err(order_error(st, env, a, b)),
         _ => match order_tm(st, env, host, a, b, Event::Lt)? {
             Some(r) => Ok(r),
@@ -443,7 +443,7 @@ pub(crate) fn less_equal(
 ) -> Result<bool, LuaError> {
     match (a, b) {
         (Value::Num(x), Value::Num(y)) => Ok(x <= y),
-        (Value::Str(x), Value::Str(y)) => Ok(st.heap.str(x) <= st.heap.str(y)),
+        (Value::Str(x), Value::Str(y)) => Ok(st.heap.strs.compare(x, y).is_le()),
         _ if a.type_name() != b.type_name() => Err(order_error(st, env, a, b)),
         _ => {
             if let Some(r) = order_tm(st, env, host, a, b, Event::Le)? {

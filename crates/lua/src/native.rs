@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::heap::{Heap, UpVal};
+use crate::heap::{Code, Heap, UpVal};
 use crate::host::{Host, Tick};
 use crate::instrument::Instrument;
 use crate::protos::ProtoArena;
@@ -75,6 +75,8 @@ pub(crate) struct State {
     /// Registers of the generator behind `math.random`
     pub(crate) rand: [u32; 3],
     pub(crate) bufs: Vec<Vec<u8>>,
+    /// The search used last, for a pattern that is used again and again
+    pub(crate) search: Option<PatternSearch>,
     pub(crate) reply: crate::host::Reply,
     /// Settings of `cjson`, reset with each run
     pub(crate) cjson: crate::lib_cjson::Settings,
@@ -97,6 +99,13 @@ pub(crate) struct State {
     pub(crate) overflowing: bool,
     /// Chunks that `load` compiled in this run
     pub(crate) loaded: Vec<(StrId, Vec<u8>, u32)>,
+}
+
+/// A search that is ready for a pattern. Ids of strings are used again after a collection, which forgets this one.
+pub(crate) struct PatternSearch {
+    pub(crate) pattern: StrId,
+    pub(crate) anchors: bool,
+    pub(crate) engine: Box<crate::pattern::Search>,
 }
 
 /// What stays the same during a run.
@@ -576,16 +585,6 @@ impl Ctx<'_> {
         }
     }
 
-    pub(crate) fn set_upvalue(&mut self, i: usize, v: Value) {
-        if let Some(f) = self.own_closure() {
-            let c = self.st.heap.closures[f.index()];
-            if i < c.nups as usize {
-                let u = self.st.heap.up_pool[c.ups as usize + i];
-                self.st.heap.upvals[u as usize] = UpVal::Closed(v);
-            }
-        }
-    }
-
     /// Ids of the running native closure's upvalues.
     #[inline]
     pub(crate) fn own_upvalues(&self) -> &[u32] {
@@ -717,6 +716,30 @@ impl State {
             return Err(LuaError::Limit(Limit::StringLength));
         }
         if self.heap.fits(n) { Ok(()) } else { Err(LuaError::Limit(Limit::Memory)) }
+    }
+
+    /// Ids of strings may stand for others from now on.
+    pub(crate) fn forget_search(&mut self) {
+        if let Some(s) = &mut self.search {
+            s.pattern = StrId::NONE;
+        }
+    }
+
+    /// The library function that a value is.
+    #[inline]
+    pub(crate) fn rust_function(&self, v: Value) -> Option<NativeFn> {
+        let id = match v {
+            Value::Native(id) => id,
+            Value::Func(f) => match self.heap.closures[f.index()].code {
+                Code::Native(id) => id,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        match self.natives[id.0 as usize] {
+            NativeKind::Rust(f) => Some(f),
+            NativeKind::Host(_) => None,
+        }
     }
 
     /// Makes the stack at least `need` + 256 slots long.

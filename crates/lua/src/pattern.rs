@@ -118,7 +118,10 @@ fn at(bytes: &[u8], i: usize) -> u8 {
 
 /// The part of a pattern that counts: patterns are C strings and end at a zero byte.
 pub fn effective(pattern: &[u8]) -> &[u8] {
-    match memchr::memchr(0, pattern) {
+    // A short pattern is looked through faster than the library is called.
+    let zero =
+        if pattern.len() <= 16 { pattern.iter().position(|b| *b == 0) } else { memchr::memchr(0, pattern) };
+    match zero {
         Some(end) => &pattern[..end],
         None => pattern,
     }
@@ -670,6 +673,8 @@ pub struct Search {
     anchored: bool,
     /// What every match begins with
     first: First,
+    /// The pattern is no more than one item and `+`, perhaps captured
+    row: Option<Row>,
     running: bool,
     /// Bytes of the pattern that count
     len: usize,
@@ -687,21 +692,37 @@ pub enum Found {
 }
 
 impl Search {
-    /// A search from offset `from`; what stands behind a zero byte of the pattern does not count. `anchors` says whether a leading `^` is an anchor
-    /// (for `gmatch` it is not).
+    /// A search from offset `from`; what stands behind a zero byte of the pattern does not count. `anchors` says whether
+    /// a leading `^` is an anchor (for `gmatch` it is not).
     pub fn new(pat: &[u8], from: usize, anchors: bool) -> Self {
-        let pat = effective(pat);
-        let anchored = anchors && pat.first() == Some(&b'^');
-        let begin = usize::from(anchored);
-        Search {
+        let mut search = Search {
             matcher: Matcher::new(),
             start: from,
-            begin,
-            anchored,
-            first: if anchored { First::Unknown } else { first_item(pat, begin) },
+            begin: 0,
+            anchored: false,
+            first: First::Unknown,
+            row: None,
             running: false,
-            len: pat.len(),
-        }
+            len: 0,
+        };
+        search.prepare(pat, anchors);
+        search
+    }
+
+    /// Makes it a search for another pattern; [`Search::restart`] must follow.
+    pub fn prepare(&mut self, pat: &[u8], anchors: bool) {
+        let pat = effective(pat);
+        self.anchored = anchors && pat.first() == Some(&b'^');
+        self.begin = usize::from(self.anchored);
+        (self.first, self.row) =
+            if self.anchored { (First::Unknown, None) } else { (first_item(pat, 0), row(pat)) };
+        self.len = pat.len();
+        self.matcher.start(0, 0);
+    }
+
+    /// True when it holds no more memory than any search does.
+    pub fn is_small(&self) -> bool {
+        !self.matcher.frames.spilled()
     }
 
     /// The captures of the match found last.
@@ -744,6 +765,11 @@ impl Search {
                 if self.matcher.fuel == 0 {
                     return Ok(Found::Pause);
                 }
+                if let Some(row) = self.row
+                    && let Some(found) = self.find_row(src, pat, row)
+                {
+                    return Ok(found);
+                }
                 self.matcher.start(self.start, self.begin);
                 self.running = true;
             }
@@ -762,6 +788,36 @@ impl Search {
                 }
             }
         }
+    }
+
+    /// The search for a row of one kind of characters, piece by piece. `None` when the row goes on behind the piece: then
+    /// the matcher finds its end.
+    fn find_row(&mut self, src: &[u8], pat: &[u8], row: Row) -> Option<Found> {
+        const PIECE: usize = 4096;
+        let rest = &src[self.start..];
+        let piece = &rest[..rest.len().min(PIECE)];
+        let last = piece.len() == rest.len();
+        let begin = match row.item {
+            // `skip` was there.
+            Single::Any | Single::Byte(_) | Single::Class(_) => Some(0),
+            Single::Set { p, end } => piece.iter().position(|c| in_set(*c, pat, p, end)),
+        };
+        let n = begin.map_or(0, |begin| count_run(&piece[begin..], pat, row.item));
+        let Some(begin) = begin.filter(|_| n > 0) else {
+            self.start += piece.len();
+            self.matcher.fuel = 0;
+            return Some(if last { Found::Nowhere } else { Found::Pause });
+        };
+        self.start += begin;
+        if begin + n == piece.len() && !last {
+            return None;
+        }
+        self.matcher.burn(((begin + n) / 4) as u32);
+        if row.captured {
+            self.matcher.captures.clear();
+            self.matcher.captures.push(Capture { start: self.start as u32, len: n as u32 });
+        }
+        Some(Found::At(self.start, self.start + n))
     }
 
     /// Jumps to the next position where a match can begin; false when there is none. Attempts that would fail at
@@ -791,6 +847,39 @@ impl Search {
             }
         }
     }
+}
+
+/// A pattern of one item and `+`, as `%w+` or `([^,]+)`: what most scripts split texts with.
+#[derive(Clone, Copy)]
+struct Row {
+    item: Single,
+    captured: bool,
+}
+
+/// What [`Row`] a pattern is.
+fn row(pat: &[u8]) -> Option<Row> {
+    // A long set takes long to read, which must be counted as steps.
+    if pat.len() > 64 {
+        return None;
+    }
+    let captured = pat.first() == Some(&b'(');
+    let (p, rest): (usize, &[u8]) = if captured { (1, b"+)") } else { (0, b"+") };
+    match *pat.get(p)? {
+        b'(' | b')' | b'$' => return None,
+        ESC if matches!(pat.get(p + 1)?, b'b' | b'f' | b'0'..=b'9') => return None,
+        _ => {}
+    }
+    let ep = class_end(pat, p).ok()?;
+    if pat.get(ep..) != Some(rest) {
+        return None;
+    }
+    let item = single(pat, p, ep);
+    // The others are found by their first character.
+    let known = match item {
+        Single::Any | Single::Set { .. } => true,
+        Single::Byte(_) | Single::Class(_) => !matches!(first_item(pat, 0), First::Unknown),
+    };
+    known.then_some(Row { item, captured })
 }
 
 /// What a pattern's match must begin with.

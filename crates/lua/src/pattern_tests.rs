@@ -288,3 +288,50 @@ fn first_items() {
         assert_eq!(find(src, pat), want, "{src:?} {pat:?}");
     }
 }
+
+#[test]
+fn rows_of_one_kind() {
+    for (src, pat, want) in [
+        ("  hello world", "%w+", "3,7"),
+        ("  hello world", "(%w+)", "3,7:hello"),
+        ("a,b", "[^,]+", "1,1"),
+        (",,b", "([^,]+)", "3,3:b"),
+        (",,", "[^,]+", "nil"),
+        ("", ".+", "nil"),
+        ("abc", ".+", "1,3"),
+        ("xaab", "a+", "2,3"),
+        ("a%%b", "%%+", "2,3"),
+        ("a]]b", "[]]+", "2,3"),
+        ("a^^b", "%^+", "2,3"),
+        ("x++", "++", "2,3"),
+        ("(())", "%(+", "1,2"),
+        ("a b", "(%s+)", "2,2: "),
+        ("hello", "%z+", "nil"),
+        ("f1", "%d+", "2,2"),
+        ("aXb", "%l+", "1,1"),
+        ("12ab", "%D+", "3,4"),
+        ("(a+)", "(a+)", "2,2:a"),
+        ("aa", "(a+", "!unfinished capture"),
+        ("aa", "[a+", "!malformed pattern (missing ']')"),
+        ("aa", "a+)", "!invalid pattern capture"),
+    ] {
+        assert_eq!(find(src, pat), want, "{src:?} {pat:?}");
+    }
+}
+
+#[test]
+fn long_rows_end_where_they_end() {
+    for n in [4095, 4096, 4097, 9000, 20_000] {
+        for (pat, c) in [("%a+", 'a'), ("[^,]+", 'a'), (".+", 'a'), ("a+", 'a')] {
+            let row: String = std::iter::repeat_n(c, n).collect();
+            assert_eq!(find_fuel(&row, pat, 500), format!("1,{n}"), "{pat} {n}");
+            if pat != ".+" {
+                let before: String = std::iter::repeat_n(',', n).collect();
+                let text = format!("{before}{row},");
+                assert_eq!(find_fuel(&text, pat, 500), format!("{},{}", n + 1, 2 * n), "{pat} {n}");
+            }
+        }
+        let commas: String = std::iter::repeat_n(',', n).collect();
+        assert_eq!(find_fuel(&commas, "[^,]+", 500), "nil");
+    }
+}

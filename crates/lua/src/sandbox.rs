@@ -361,6 +361,7 @@ impl State {
             raised_at: None,
             rand: crate::lib_math::RAND_START,
             bufs: Vec::new(),
+            search: None,
             reply: crate::reply::Reply::default(),
             cjson: crate::lib_cjson::Settings::default(),
             event_names: Vec::new(),

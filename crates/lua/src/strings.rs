@@ -4,6 +4,8 @@
 //! run and are truncated when it ends. Short strings of both kinds have an intern table of their own, so that ending a
 //! run clears one small table.
 
+use std::cmp::Ordering;
+
 use crate::value::StrId;
 
 /// Strings up to this length are interned.
@@ -363,6 +365,26 @@ impl Strings {
             return h;
         }
         self.table_hash_slow(id)
+    }
+
+    /// Order of two strings by their bytes.
+    #[inline(never)]
+    pub(crate) fn compare(&self, a: StrId, b: StrId) -> Ordering {
+        if a == b {
+            return Ordering::Equal;
+        }
+        let (x, y) = (self.get(a), self.get(b));
+        // Most strings differ early, which needs no library call.
+        if let (Some(p), Some(q)) = (x.first_chunk::<8>(), y.first_chunk::<8>()) {
+            let (p, q) = (u64::from_be_bytes(*p), u64::from_be_bytes(*q));
+            return if p == q { x.cmp(y) } else { p.cmp(&q) };
+        }
+        for (p, q) in x.iter().zip(y) {
+            if p != q {
+                return p.cmp(q);
+            }
+        }
+        x.len().cmp(&y.len())
     }
 
     /// Redis's Lua hash of a short string, if it was needed before. No call, so that the interpreter's loop need not

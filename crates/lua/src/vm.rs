@@ -303,6 +303,7 @@ impl Vm {
         let st = &mut self.st;
         st.top = nargs + 1;
         st.instrument = options.instrument;
+        st.forget_search();
         let env =
             Env { protos: &self.protos, keys: inputs.keys, argv: inputs.argv, interrupt: &self.interrupt.0 };
         if self.persistent && st.heap.wants_gc() {
