@@ -276,6 +276,8 @@ fn leave_native(
 ) -> Result<(), LuaError> {
     let n = match r {
         Ok(n) => n,
+        // Made anew, as an error copied whole after it was written in parts stalls the processor.
+        Err(LuaError::Yield) => return Err(LuaError::Yield),
         Err(e) => return Err(handle(st, env, host, e)),
     };
     st.frames.pop();

@@ -5,7 +5,9 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::call::{Called, handle, native_rust, place_results, precall, safe_point, shift_varargs};
+use crate::call::{
+    Called, MAX_C_CALLS, handle, native_rust, place_results, precall, safe_point, shift_varargs,
+};
 use crate::heap::{Code, UpVal};
 use crate::host::Host;
 use crate::meta;
@@ -526,7 +528,11 @@ fn execute<const INSTR: bool>(
                                 }
                                 Value::Native(id) => {
                                     if let NativeKind::Rust(f) = st.natives[id.0 as usize] {
-                                        native_rust(st, env, host, f, func, nargs, wanted)?;
+                                        match native_rust(st, env, host, f, func, nargs, wanted) {
+                                            Ok(()) => {}
+                                            Err(LuaError::Yield) => return Err(LuaError::Yield),
+                                            Err(e) => return Err(e),
+                                        }
                                         reload!();
                                         continue 'next;
                                     }
@@ -693,6 +699,26 @@ fn execute<const INSTR: bool>(
                                     }
                                     break 'jump;
                                 }
+                            }
+                            // A function in Rust, as that of `gmatch`, needs no second interpreter.
+                            if let &Value::Func(f) = &r!(a)
+                                && let Code::Native(id) = st.heap.closures[f.index()].code
+                                && let NativeKind::Rust(f) = st.natives[id.0 as usize]
+                                && st.c_calls < MAX_C_CALLS / 2
+                            {
+                                for n in 0..3 {
+                                    put!(r!(a.wrapping_add(3 + n)), r!(a.wrapping_add(n)));
+                                }
+                                save!();
+                                st.c_calls += 1;
+                                native_rust(st, env, host, f, base + a as usize + 3, 2, i32::from(i.c))?;
+                                st.c_calls -= 1;
+                                reload!();
+                                if r!(a.wrapping_add(3)).is_nil() {
+                                    continue 'next;
+                                }
+                                put!(r!(a.wrapping_add(2)), r!(a.wrapping_add(3)));
+                                break 'jump;
                             }
                         }
                         Op::Pow | Op::PowRK | Op::PowKR | Op::ForPrep => {}

@@ -1,6 +1,7 @@
 //! Coroutines. Each has a stack of its own; `resume` runs it on Rust's stack, and a yield unwinds to there.
 
 use crate::call::{Called, MAX_C_CALLS, place_results, precall};
+use crate::heap::UpVal;
 use crate::native::{Ctx, ErrFunc, NativeFn, State};
 use crate::thread::{NATIVE, Status, Thread};
 use crate::value::{LuaError, ThreadId, Value, put};
@@ -62,7 +63,9 @@ fn wrap(c: &mut Ctx<'_>) -> R {
 }
 
 fn wrap_call(c: &mut Ctx<'_>) -> R {
-    let Value::Thread(t) = c.upvalue(0) else {
+    let Some(&UpVal::Closed(Value::Thread(t))) =
+        c.own_upvalues().first().map(|u| &c.st.heap.upvals[*u as usize])
+    else {
         return Ok(0);
     };
     match resume_thread(c, t, 1)? {
@@ -227,7 +230,11 @@ fn run_thread(c: &mut Ctx<'_>, nargs: usize, started: bool) -> Result<usize, Lua
     if st.frames.is_empty() {
         return Ok(st.top - f.func as usize);
     }
-    crate::exec::run_to(st, env, c.host, 1)?;
+    match crate::exec::run_to(st, env, c.host, 1) {
+        Ok(()) => {}
+        Err(LuaError::Yield) => return Err(LuaError::Yield),
+        Err(e) => return Err(e),
+    }
     // The main function of a coroutine is always at slot 0.
     Ok(st.top)
 }

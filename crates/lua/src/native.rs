@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::heap::{Code, Heap, UpVal};
+use crate::heap::{Heap, UpVal};
 use crate::host::{Host, Tick};
 use crate::instrument::Instrument;
 use crate::protos::ProtoArena;
@@ -722,23 +722,6 @@ impl State {
     pub(crate) fn forget_search(&mut self) {
         if let Some(s) = &mut self.search {
             s.pattern = StrId::NONE;
-        }
-    }
-
-    /// The library function that a value is.
-    #[inline]
-    pub(crate) fn rust_function(&self, v: Value) -> Option<NativeFn> {
-        let id = match v {
-            Value::Native(id) => id,
-            Value::Func(f) => match self.heap.closures[f.index()].code {
-                Code::Native(id) => id,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        match self.natives[id.0 as usize] {
-            NativeKind::Rust(f) => Some(f),
-            NativeKind::Host(_) => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The interpreter's slow way: instructions in full generality, with conversions, metamethods and errors. They work on
 //! the stack, not on borrowed registers, so they may call back into scripts.
 
-use crate::call::{MAX_C_CALLS, call_value, native_rust, run_error, safe_point};
+use crate::call::{call_value, run_error, safe_point};
 use crate::heap::Code;
 use crate::host::Host;
 use crate::meta::{self, Event};
@@ -193,16 +193,7 @@ fn t_for_loop(
     for n in 0..3 {
         put!(st.stack[a + 3 + n], st.stack[a + n]);
     }
-    // A function in Rust, as that of `gmatch`, needs no second interpreter.
-    if let Some(f) = st.rust_function(st.stack[a])
-        && st.c_calls < MAX_C_CALLS / 2
-    {
-        st.c_calls += 1;
-        native_rust(st, env, host, f, a + 3, 2, wanted as i32)?;
-        st.c_calls -= 1;
-    } else {
-        call_value(st, env, host, a + 3, 2, wanted as i32)?;
-    }
+    call_value(st, env, host, a + 3, 2, wanted as i32)?;
     if st.stack[a + 3].is_nil() {
         return Ok(false);
     }
