@@ -14,7 +14,7 @@ cargo xtask test               format, clippy, all tests, transcripts, client sm
 cargo xtask bench [ROW…]       server CPU per call beside redis-server in one run, as ratios
 cargo xtask bench lua [ROW…]   the Lua runtime beside lua5.1 and redis-server, as ratios
 cargo xtask oracle [SECONDS]   random commands against redis-server until a difference or the end of time
-cargo xtask gen [--check]      rewrite (or check) the generated parts of COMPAT.md
+cargo xtask gen [--check]      rewrite (or check) what is generated: COMPAT.md, docs/scripts, the typed calls
 ";
 
 fn main() -> ExitCode {
@@ -24,10 +24,7 @@ fn main() -> ExitCode {
         Some("test") => test::all(),
         Some("bench") => bench(&rest),
         Some("oracle") => oracle(&rest),
-        Some("gen") => run::step(
-            "gen",
-            &run::cargo(&["run", "-q", "-p", "totality-testkit", "--bin", "totality-gen", "--"]).with(&rest),
-        ),
+        Some("gen") => generate(&rest),
         _ => {
             print!("{HELP}");
             return ExitCode::from(2);
@@ -53,6 +50,19 @@ fn bench(args: &[&str]) -> Result<(), String> {
     let program = bin.join("totality-bench").to_string_lossy().into_owned();
     let server = bin.join("totality").to_string_lossy().into_owned();
     run::step("bench", &run::Job::new(&program, args).env("TOTALITY_BIN", &server))
+}
+
+/// The generated parts of documents, and what the catalogue's headers and cases make.
+fn generate(args: &[&str]) -> Result<(), String> {
+    run::step(
+        "gen",
+        &run::cargo(&["run", "-q", "-p", "totality-testkit", "--bin", "totality-gen", "--"]).with(args),
+    )?;
+    let mut job = run::cargo(&["test", "-q", "-p", "totality-script", "--test", "generated"]);
+    if !args.contains(&"--check") {
+        job = job.env("TOTALITY_WRITE", "1");
+    }
+    run::step("catalogue", &job)
 }
 
 fn oracle(args: &[&str]) -> Result<(), String> {

@@ -14,6 +14,7 @@ const LAYERS: [&[&str]; 7] = [
     &["totality-rdb"],
     &["totality-engine"],
     &["totality", "totality-server"],
+    &["totality-script"],
     &["totality-cli"],
     &["totality-testkit"],
     &["xtask"],

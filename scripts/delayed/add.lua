@@ -1,0 +1,43 @@
+--- @script delayed.add
+--- @version 1.0.0
+--- @owner totality
+--- @summary Adds a job that becomes ready later
+--- @key delayed zset rw persistent template="queue:{queue}:delayed"
+--- @key jobs hash rw persistent template="queue:{queue}:jobs"
+--- @key meta hash rw persistent template="queue:{queue}:meta"
+--- @arg id text 1..200 reqid
+--- @arg body text 0..65536 pii
+--- @arg delay_ms int 0..31536000000
+--- @arg priority int 0..100
+--- @arg max_length int 1..10000000
+--- @arg now_ms int 0..9007199254740991 default=0 test
+--- @reply code:int length:int
+--- @code 1 ADDED
+--- @code 2 REPEATED a job with this id is somewhere in the queue
+--- @code -8 FULL
+--- @clock server
+--- @retry reqid
+--- @cost O(log n) max_commands=8
+--- @error SCRIPTARG
+--- @slot same
+--- @server redis>=7.0 valkey>=7.2
+--- @include "args"
+--- @include "now_ms"
+--- @include "digits"
+keys(3)
+local id = text(1, 'id', 1, 200)
+local body = text(2, 'body', 0, 65536)
+local delay = int(3, 'delay_ms', 0, 31536000000)
+local priority = int(4, 'priority', 0, 100)
+local max = int(5, 'max_length', 1, 10000000)
+local now = now_ms(6)
+if bad then return bad end
+local length = redis.call('ZCARD', KEYS[1])
+redis.call('HLEN', KEYS[3])
+if redis.call('HEXISTS', KEYS[2], id) == 1 then return {2, length} end
+if length >= max then return {-8, length} end
+local score = priority * 10000000000000 + redis.call('HINCRBY', KEYS[3], 'seq', 1)
+redis.call('HSET', KEYS[3], 's:' .. id, digits(score))
+redis.call('HSET', KEYS[2], id, body)
+redis.call('ZADD', KEYS[1], digits(now + delay), id)
+return {1, length + 1}

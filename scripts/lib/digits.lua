@@ -1,0 +1,3 @@
+local function digits(n)
+  return string.format('%.0f', n)
+end

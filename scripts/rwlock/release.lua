@@ -1,0 +1,35 @@
+--- @script rwlock.release
+--- @version 1.0.0
+--- @owner totality
+--- @summary Ends a read or a write hold
+--- @key writer hash rw ttl template="rw:{resource}:w"
+--- @key readers zset rw ttl template="rw:{resource}:r"
+--- @arg holder text 1..200
+--- @arg token int 0..9007199254740991
+--- @reply code:int kind:int
+--- @code 1 RELEASED kind 1: a write hold, 2: a read hold
+--- @code 0 GONE the holder has none
+--- @code -6 FENCED the holder writes now with another token
+--- @clock none
+--- @retry safe
+--- @cost O(log n) max_commands=3
+--- @note Give the token of the write hold; for a read hold any token (0).
+--- @error SCRIPTARG
+--- @slot same
+--- @server redis>=7.0 valkey>=7.2
+--- @include "args"
+--- @include "stored"
+keys(2)
+local holder = text(1, 'holder', 1, 200)
+local token = int(2, 'token', 0, 9007199254740991)
+if bad then return bad end
+local held = redis.call('HMGET', KEYS[1], 'owner', 'token')
+local reads = redis.call('ZSCORE', KEYS[2], holder)
+if held[1] == holder then
+  if whole(held[2]) ~= token then return {-6, 1} end
+  redis.call('DEL', KEYS[1])
+  return {1, 1}
+end
+if not reads then return {0, 0} end
+redis.call('ZREM', KEYS[2], holder)
+return {1, 2}
