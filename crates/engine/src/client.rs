@@ -124,6 +124,8 @@ pub struct Client {
     pub no_evict: bool,
     /// CLIENT NO-TOUCH.
     pub no_touch: bool,
+    /// CLIENT CAPA REDIRECT.
+    pub capa_redirect: bool,
     /// It asked for the stream of effects (SYNC).
     pub replica: bool,
     /// It asked for MONITOR.
@@ -163,6 +165,7 @@ impl Client {
             commands: 0,
             no_evict: false,
             no_touch: false,
+            capa_redirect: false,
             replica: false,
             monitor: false,
             stream_db: None,

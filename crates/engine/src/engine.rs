@@ -218,6 +218,7 @@ impl Engine {
         let now = self.sv.clock.now_us();
         let spent = now.saturating_sub(start);
         self.ks.stats.expiry_us += spent;
+        self.sv.latency.note(self.sv.config.latency_monitor_threshold, "expire-cycle", spent, now);
         if keys_left || fields_left {
             self.ks.stats.expiry_cut_short += 1;
             self.sv.expiry_due = Some(((now + spent * (100 - share) / share) / 1000 + 1) as i64);

@@ -11,6 +11,7 @@ use crate::error::{CmdError, NO_AUTH, NO_REPLICAS, OOM, Res};
 use crate::evict::{self, Room};
 use crate::keyspace::Keyspace;
 use crate::propagate;
+use crate::record;
 use crate::reply::{Proto, Reply};
 use crate::spec::Flags;
 use crate::state::ServerState;
@@ -329,6 +330,7 @@ pub fn call(
     if !sv.monitors.is_empty() && !sv.running_again {
         crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
     }
+    let written = reply.written();
     let mut cx = Cx { ks, sv, args: argv, reply, client: id, origin, command, ticker };
     let result = (command.spec.handler)(&mut cx);
     let failed = match result {
@@ -356,46 +358,9 @@ pub fn call(
         return true;
     }
     let usec = sv.stamp.saturating_sub(start);
-    let stats = &mut sv.stats.commands[command.id as usize];
-    stats.calls += 1;
-    stats.usec += usec;
-    stats.failed += u64::from(failed);
-    let slow = sv.config.slowlog_log_slower_than;
-    if slow >= 0 && usec >= slow as u64 {
-        log_slow(sv, id, argv, command, usec);
-    }
+    let bytes = reply.written().zip(written).map(|(after, before)| after.saturating_sub(before));
+    record::ended(sv, record::Ended { id, argv, command, usec, failed, reply: bytes });
     !failed
-}
-
-#[cold]
-fn log_slow(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], command: &Command, usec: u64) {
-    if command.spec.flags.contains(Flags::SKIP_SLOWLOG) || sv.config.slowlog_max_len == 0 {
-        return;
-    }
-    let (addr, name) = match sv.clients.get(id) {
-        Some(client) => (client.conn.addr.clone(), client.name.clone()),
-        None => Default::default(),
-    };
-    let max = sv.config.slowlog_max_len as usize;
-    let time = (sv.stamp / 1_000_000) as i64;
-    let shown: Vec<&[u8]> = argv
-        .iter()
-        .enumerate()
-        .map(|(i, arg)| if is_secret(command, argv, i) { &b"(redacted)"[..] } else { *arg })
-        .collect();
-    sv.stats.slow(time, usec, &shown, addr, name, max);
-}
-
-/// Parameters whose value nobody may read in a log.
-const SECRETS: [&[u8]; 3] = [b"requirepass", b"masterauth", b"primaryauth"];
-
-/// True for an argument that may hold a password.
-fn is_secret(command: &Command, argv: &[&[u8]], i: usize) -> bool {
-    if command.full_name == "config|set" {
-        return i > 2 && i % 2 == 1 && SECRETS.iter().any(|name| argv[i - 1].eq_ignore_ascii_case(name));
-    }
-    let names = if command.full_name.contains('|') { 2 } else { 1 };
-    i >= names && command.spec.flags.contains(Flags::SENSITIVE)
 }
 
 /// Ends a unit of execution: releases its effects.

@@ -6,6 +6,7 @@ use crate::client::{Client, ClientId, Clients};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::Outgoing;
+use crate::latency::Events;
 use crate::pubsub::PubSub;
 use crate::script::Scripts;
 use crate::stats::Stats;
@@ -27,6 +28,8 @@ pub struct ServerState {
     pub config: Config,
     /// Statistics.
     pub stats: Stats,
+    /// What took long; see LATENCY.
+    pub latency: Events,
     /// What waits to leave; see [`Outgoing`].
     pub outgoing: VecDeque<Outgoing>,
     /// Clients that read the stream of effects.
@@ -116,6 +119,7 @@ impl ServerState {
         let now = clock.now_us();
         let mut stats = Stats::default();
         stats.commands.resize(crate::commands::all().len(), Default::default());
+        stats.histograms.resize_with(crate::commands::all().len(), || None);
         let mut run_id = String::with_capacity(40);
         for byte in sha1_of(&seed, now) {
             run_id.push_str(&format!("{byte:02x}"));
@@ -127,6 +131,7 @@ impl ServerState {
             clients: Clients::default(),
             config,
             stats,
+            latency: Events::default(),
             outgoing: VecDeque::new(),
             replicas: Vec::new(),
             monitors: Vec::new(),

@@ -1,6 +1,7 @@
 //! Counters that INFO, SLOWLOG and LATENCY show.
 
 use crate::client::ClientId;
+use crate::latency::Histogram;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Counters of one command.
@@ -16,15 +17,59 @@ pub struct CommandStats {
     pub failed: u64,
 }
 
-/// An entry of SLOWLOG.
+/// The logs of COMMANDLOG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    /// Commands that took long; SLOWLOG.
+    Slow,
+    /// Commands whose request was large.
+    LargeRequest,
+    /// Commands whose reply was large.
+    LargeReply,
+}
+
+impl Log {
+    /// All of them, by their name.
+    pub const ALL: [(&'static str, Log); 3] =
+        [("slow", Log::Slow), ("large-request", Log::LargeRequest), ("large-reply", Log::LargeReply)];
+
+    /// Most entries that it keeps.
+    pub fn max_len(self, config: &crate::Config) -> usize {
+        (match self {
+            Log::Slow => config.slowlog_max_len,
+            Log::LargeRequest => config.commandlog_large_request_max_len,
+            Log::LargeReply => config.commandlog_large_reply_max_len,
+        }) as usize
+    }
+}
+
+/// Entries of one log, newest first.
+#[derive(Debug, Default)]
+pub struct CommandLog {
+    /// The entries.
+    pub entries: VecDeque<LogEntry>,
+    next: u64,
+}
+
+impl CommandLog {
+    /// Adds an entry and drops the oldest past `max`.
+    pub fn add(&mut self, time: i64, value: u64, argv: &[&[u8]], addr: String, name: Vec<u8>, max: usize) {
+        let entry = LogEntry { id: self.next, time, value, argv: shorten(argv), addr, name };
+        self.next += 1;
+        self.entries.push_front(entry);
+        self.entries.truncate(max);
+    }
+}
+
+/// An entry of a command log.
 #[derive(Debug, Clone)]
-pub struct SlowEntry {
+pub struct LogEntry {
     /// Grows by one with each entry.
     pub id: u64,
     /// Seconds since the Unix epoch.
     pub time: i64,
-    /// Microseconds.
-    pub usec: u64,
+    /// Microseconds or bytes.
+    pub value: u64,
     /// Arguments, shortened.
     pub argv: Vec<Vec<u8>>,
     /// Address of the client.
@@ -84,10 +129,10 @@ pub struct Stats {
     pub eviction_exceeded: (u64, Option<u64>),
     /// Highest `used_memory` seen.
     pub peak_memory: usize,
-    /// SLOWLOG, newest first.
-    pub slowlog: VecDeque<SlowEntry>,
-    /// Next id of SLOWLOG.
-    pub slow_next: u64,
+    /// The command logs, by [`Log`].
+    pub logs: [CommandLog; 3],
+    /// Durations by command id, made when a command is first called.
+    pub histograms: Vec<Option<Box<Histogram>>>,
     /// Commands per second, lately.
     pub ops_per_second: u64,
 }
@@ -116,18 +161,16 @@ impl Stats {
         }
     }
 
-    /// Adds an entry to SLOWLOG and drops the oldest past `max`.
-    #[allow(clippy::too_many_arguments)]
-    pub fn slow(&mut self, time: i64, usec: u64, argv: &[&[u8]], addr: String, name: Vec<u8>, max: usize) {
-        let entry = SlowEntry { id: self.slow_next, time, usec, argv: shorten(argv), addr, name };
-        self.slow_next += 1;
-        self.slowlog.push_front(entry);
-        self.slowlog.truncate(max);
+    /// The durations of a command.
+    #[inline]
+    pub fn histogram(&mut self, id: u16) -> &mut Histogram {
+        self.histograms[id as usize].get_or_insert_with(Default::default)
     }
 
     /// CONFIG RESETSTAT.
     pub fn reset(&mut self) {
         self.commands.iter_mut().for_each(|c| *c = CommandStats::default());
+        self.histograms.iter_mut().for_each(|h| *h = None);
         self.errors.clear();
         self.error_replies = 0;
         self.processed = 0;
@@ -165,13 +208,9 @@ pub fn feed_monitors(
     };
     let mut line =
         format!("+{}.{:06} [{} {from}]", ks.now_us / 1_000_000, ks.now_us % 1_000_000, ks.cur).into_bytes();
-    for (i, arg) in argv.iter().enumerate() {
+    for arg in crate::record::redacted(command, argv) {
         line.extend_from_slice(b" \"");
-        if i > 0 && command.spec.flags.contains(Flags::SENSITIVE) {
-            line.extend_from_slice(b"(redacted)");
-        } else {
-            escape(arg, &mut line);
-        }
+        escape(arg, &mut line);
         line.push(b'"');
     }
     line.extend_from_slice(b"\r\n");

@@ -258,6 +258,9 @@ impl Server {
                 Ok(Parsed::More(need)) => return End::More(need),
                 Ok(Parsed::Empty(n)) => turn.start += n,
                 Ok(Parsed::Command(n)) => {
+                    if let Some(io) = self.engine.client_io(turn.client) {
+                        io.qbuf = rest.len() - n;
+                    }
                     let after = self.execute(turn, parser, rest);
                     if after == After::Postponed {
                         return End::Postponed;

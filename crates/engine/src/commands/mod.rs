@@ -52,7 +52,7 @@ table! {
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
-        acl command config dbsize debug flushall flushdb info lastsave memory monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
+        acl command commandlog config dbsize debug flushall flushdb info lastsave latency lolwut memory monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
         time
     }
     sorted_set {

@@ -6,6 +6,7 @@ mod table;
 mod text;
 
 pub use table::Param;
+pub(crate) use text::trimmed;
 
 use crate::notify::Class;
 use std::collections::BTreeMap;

@@ -18,6 +18,7 @@ use crate::engine::Outgoing;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::spec::{Flags, Group, Handler, Spec};
 use crate::state::LogLevel;
+use crate::stats::Log;
 use crate::util::until_nul;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -144,8 +145,9 @@ fn failed(name: &[u8], why: &str) -> CmdError {
 /// Copies what the keyspace keeps of the configuration.
 fn apply(cx: &mut Cx<'_>) {
     cx.ks.configure(&cx.sv.config);
-    let max = cx.sv.config.slowlog_max_len as usize;
-    cx.sv.stats.slowlog.truncate(max);
+    for (_, log) in Log::ALL {
+        cx.sv.stats.logs[log as usize].entries.truncate(log.max_len(&cx.sv.config));
+    }
 }
 
 fn reset_stat(cx: &mut Cx<'_>) -> Res {

@@ -26,7 +26,7 @@ pub const SPEC: Spec = Spec::new("info", -1, Group::Server, Flags::LOADING.union
 type Section = fn(&Keyspace, &ServerState, &mut String);
 
 /// Sections in their order, and whether `INFO` without arguments shows them.
-const SECTIONS: [(&str, bool, Section); 12] = [
+const SECTIONS: [(&str, bool, Section); 13] = [
     ("server", true, server),
     ("clients", true, clients),
     ("memory", true, memory),
@@ -37,6 +37,7 @@ const SECTIONS: [(&str, bool, Section); 12] = [
     ("modules", true, modules),
     ("commandstats", false, commandstats),
     ("errorstats", true, errorstats),
+    ("latencystats", false, latencystats),
     ("cluster", true, cluster),
     ("keyspace", true, keyspace),
 ];
@@ -304,6 +305,20 @@ fn errorstats(_: &Keyspace, sv: &ServerState, out: &mut String) {
     out.push_str("# Errorstats\r\n");
     for (code, count) in &sv.stats.errors {
         let _ = write!(out, "errorstat_{}:count={count}\r\n", String::from_utf8_lossy(code));
+    }
+}
+
+fn latencystats(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# Latencystats\r\n");
+    for (command, histogram) in commands::all().iter().zip(&sv.stats.histograms) {
+        let Some(histogram) = histogram else { continue };
+        let shown: Vec<String> = sv
+            .config
+            .latency_tracking_info_percentiles
+            .iter()
+            .map(|p| format!("p{}={:.3}", crate::config::trimmed(*p), histogram.percentile(*p)))
+            .collect();
+        let _ = write!(out, "latency_percentiles_usec_{}:{}\r\n", command.full_name, shown.join(","));
     }
 }
 

@@ -12,6 +12,7 @@
 use crate::cx::Cx;
 use crate::error::{CmdError, NOT_INTEGER, Res};
 use crate::spec::{Flags, Group, Handler, Spec};
+use crate::stats::Log;
 
 const FLAGS: Flags = Flags::ADMIN.union(Flags::LOADING).union(Flags::STALE);
 
@@ -35,22 +36,30 @@ fn get(cx: &mut Cx<'_>) -> Res {
     if cx.argc() > 3 {
         return Err(CmdError::arity("slowlog|get"));
     }
-    let mut count = 10;
-    if let Some(arg) = cx.args.get(2) {
-        let n = crate::util::parse_i64(arg).ok_or(NOT_INTEGER)?;
-        if n < -1 {
-            return Err(CmdError::new("ERR count should be greater than or equal to -1"));
-        }
-        count = if n == -1 { usize::MAX } else { n as usize };
+    let count = cx.args.get(2).map_or(Ok(10), |arg| count_arg(arg))?;
+    show(cx, Log::Slow, count);
+    Ok(())
+}
+
+/// Number of entries: -1 for all.
+pub(super) fn count_arg(arg: &[u8]) -> Res<usize> {
+    match crate::util::parse_i64(arg).ok_or(NOT_INTEGER)? {
+        -1 => Ok(usize::MAX),
+        n if n >= 0 => Ok(n as usize),
+        _ => Err(CmdError::new("ERR count should be greater than or equal to -1")),
     }
-    let log = &cx.sv.stats.slowlog;
+}
+
+/// Replies with the newest entries of a log.
+pub(super) fn show(cx: &mut Cx<'_>, which: Log, count: usize) {
+    let log = &cx.sv.stats.logs[which as usize].entries;
     let count = count.min(log.len());
     cx.reply.array(count);
     for entry in log.iter().take(count) {
         cx.reply.array(6);
         cx.reply.int(entry.id as i64);
         cx.reply.int(entry.time);
-        cx.reply.int(entry.usec as i64);
+        cx.reply.int(entry.value as i64);
         cx.reply.array(entry.argv.len());
         for arg in &entry.argv {
             cx.reply.bulk(arg);
@@ -58,16 +67,15 @@ fn get(cx: &mut Cx<'_>) -> Res {
         cx.reply.bulk(entry.addr.as_bytes());
         cx.reply.bulk(&entry.name);
     }
-    Ok(())
 }
 
 fn len(cx: &mut Cx<'_>) -> Res {
-    cx.reply.len(cx.sv.stats.slowlog.len());
+    cx.reply.len(cx.sv.stats.logs[Log::Slow as usize].entries.len());
     Ok(())
 }
 
 fn reset(cx: &mut Cx<'_>) -> Res {
-    cx.sv.stats.slowlog.clear();
+    cx.sv.stats.logs[Log::Slow as usize].entries.clear();
     cx.reply.ok();
     Ok(())
 }

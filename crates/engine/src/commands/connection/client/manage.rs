@@ -15,9 +15,9 @@ pub(super) fn kill(cx: &mut Cx<'_>) -> Res {
         filter.skip_me.get_or_insert(true);
         filter
     };
-    let (me, now) = (cx.client, cx.ks.now);
+    let me = cx.client;
     let victims: Vec<ClientId> =
-        cx.sv.clients.iter().filter(|c| filter.matches(c, me, now)).map(|c| c.id).collect();
+        cx.sv.clients.iter().filter(|c| filter.matches(c, cx.ks, me)).map(|c| c.id).collect();
     for victim in &victims {
         crate::acl::kill_client(cx.sv, *victim, Some(me));
     }

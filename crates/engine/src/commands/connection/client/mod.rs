@@ -39,6 +39,7 @@ const ADMIN: Flags = Flags::ADMIN;
 const NONE: Flags = Flags::empty();
 
 const SUBS: &[Spec] = &[
+    sub("capa", -3, NONE, "8.0.0", "Says what the client understands.", capa),
     sub("getname", 2, NONE, "2.6.9", "The connection's name.", get_name),
     sub("getredir", 2, NONE, "6.0.0", "Where invalidation messages are redirected to.", get_redir),
     sub("help", 2, NONE, "5.0.0", "Lists the subcommands.", crate::commands::help),
@@ -104,6 +105,14 @@ fn set_info(cx: &mut Cx<'_>) -> Res {
 
 fn id(cx: &mut Cx<'_>) -> Res {
     cx.reply.int(cx.client.id as i64);
+    Ok(())
+}
+
+/// What is not known is no mistake.
+fn capa(cx: &mut Cx<'_>) -> Res {
+    let redirect = cx.args[2..].iter().any(|arg| arg.eq_ignore_ascii_case(b"redirect"));
+    cx.me()?.capa_redirect |= redirect;
+    cx.reply.ok();
     Ok(())
 }
 

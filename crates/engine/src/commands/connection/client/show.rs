@@ -3,15 +3,17 @@
 use super::filter::{Filter, Kind, kind_of};
 use crate::client::Client;
 use crate::cx::Cx;
-use crate::error::Res;
+use crate::error::{Res, SYNTAX};
 use crate::keyspace::Keyspace;
 use crate::reply::Proto;
 
 pub(super) fn list(cx: &mut Cx<'_>) -> Res {
+    if cx.argc() == 3 {
+        return Err(SYNTAX);
+    }
     let filter = Filter::parse(cx, 2)?;
-    let now = cx.ks.now;
     let mut text = Vec::new();
-    let mut clients: Vec<&Client> = cx.sv.clients.iter().filter(|c| filter.matches(c, cx.client, now)).collect();
+    let mut clients: Vec<&Client> = cx.sv.clients.iter().filter(|c| filter.matches(c, cx.ks, cx.client)).collect();
     clients.sort_by_key(|client| client.id.id);
     for client in clients {
         line(client, cx.ks, &mut text);
@@ -37,7 +39,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
     let command = client.last_command.map_or("NULL", |command| &command.full_name);
     out.extend_from_slice(
         format!(
-            "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} multi={} watch={} ",
+            "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} capa={} db={} sub={} psub={} ssub={} multi={} watch={} ",
             client.id.id,
             client.conn.addr,
             client.conn.laddr,
@@ -46,6 +48,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
             (ks.now - client.since_ms) / 1000,
             (ks.now - client.last_ms) / 1000,
             flags(client, ks),
+            if client.capa_redirect { "r" } else { "" },
             client.db,
             client.subscriptions[0],
             client.subscriptions[1],
@@ -80,7 +83,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
     );
 }
 
-fn flags(client: &Client, ks: &Keyspace) -> String {
+pub(super) fn flags(client: &Client, ks: &Keyspace) -> String {
     let mut flags = String::new();
     let mut flag = |on: bool, letter| {
         if on {
