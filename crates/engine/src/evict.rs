@@ -65,6 +65,8 @@ fn evict(ks: &mut Keyspace, sv: &mut ServerState) -> Room {
         execute::release(ks, sv);
     }
     ks.effects.apart = apart;
+    let now = sv.clock.now_us();
+    sv.latency.note(sv.config.latency_monitor_threshold, "eviction-cycle", now.saturating_sub(start), now);
     room
 }
 

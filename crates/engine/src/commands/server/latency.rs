@@ -1,8 +1,9 @@
 //! LATENCY: what took long.
 //!
 //! From `latency-monitor-threshold` milliseconds on these events are kept, at most one sample a second of each:
-//! `command` and `fast-command` for commands, `expire-cycle` for the removal of keys whose time is over. HISTOGRAM shows
-//! how long each command took as sums up to 1, 2, 4, … microseconds, whatever the threshold.
+//! `command` and `fast-command` for commands, `expire-cycle` for the removal of keys whose time is over, `eviction-cycle`
+//! for that of keys for which memory does not suffice. HISTOGRAM shows how long each command took as sums up to 1, 2, 4, …
+//! microseconds, whatever the threshold.
 //!
 //! ```transcript
 //! > LATENCY RESET
@@ -250,6 +251,9 @@ fn report(cx: &Cx<'_>) -> String {
     }
     if has("expire-cycle") {
         out.push_str("- Many keys end at the same time: spread their deadlines, or lower active-expire-effort.\n");
+    }
+    if has("eviction-cycle") {
+        out.push_str("- Memory grows faster than eviction frees it: raise maxmemory, or write more slowly.\n");
     }
     out
 }
