@@ -122,6 +122,8 @@ pub struct Client {
     pub commands: u64,
     /// CLIENT NO-EVICT.
     pub no_evict: bool,
+    /// READONLY of cluster mode.
+    pub reads_replicas: bool,
     /// CLIENT NO-TOUCH.
     pub no_touch: bool,
     /// CLIENT CAPA REDIRECT.
@@ -164,6 +166,7 @@ impl Client {
             last_command: None,
             commands: 0,
             no_evict: false,
+            reads_replicas: false,
             no_touch: false,
             capa_redirect: false,
             replica: false,

@@ -104,6 +104,14 @@ pub trait Ticker {
         Err("Operation not permitted".to_owned())
     }
 
+    /// Cluster mode: the owner replaces the file that `cluster-config-file` names.
+    ///
+    /// # Errors
+    /// Why he cannot.
+    fn write_node_file(&mut self, _path: &str, _text: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+
     /// ACL SAVE: the owner replaces the file that `aclfile` names.
     ///
     /// # Errors
@@ -129,7 +137,9 @@ impl Engine {
     /// An empty engine. `seed` keys hash tables, generators and the run id: with the same seed and clock the same calls
     /// give the same bytes.
     pub fn new(config: Config, clock: Box<dyn Clock>, seed: [u8; 16]) -> Engine {
-        let mut ks = Keyspace::new(config.databases as usize, seed);
+        // A cluster has database 0 only.
+        let databases = if config.cluster_enabled { 1 } else { config.databases };
+        let mut ks = Keyspace::new(databases as usize, seed);
         ks.configure(&config);
         let sv = ServerState::new(config, clock, seed);
         ks.begin_unit(sv.stamp);

@@ -4,6 +4,7 @@
 use crate::acl::{self, Denial, Place, Reason, User};
 use crate::blocked;
 use crate::client::{Client, ClientId, Multi, Queued, ReplyMode};
+use crate::cluster::{self, CROSS_SLOT};
 use crate::commands::{self, Command};
 use crate::cx::{Cx, Origin};
 use crate::engine::{After, Outgoing, Ticker};
@@ -60,25 +61,21 @@ pub fn client_command(
             reply.simple("QUEUED");
         }
         Err(error) if argv[0].eq_ignore_ascii_case(b"exec") => {
-            // An EXEC that may not run discards the transaction and says so.
-            let text = error.text();
-            let text = text.strip_prefix(b"ERR ").unwrap_or(text);
-            let error = CmdError::owned([b"EXECABORT Transaction discarded because of: ", text].concat());
+            // An EXEC that may not run discards the transaction and says so; one that asks for keys of several slots
+            // says only that.
+            let error = if error == CROSS_SLOT {
+                error
+            } else {
+                let text = error.text();
+                let text = text.strip_prefix(b"ERR ").unwrap_or(text);
+                CmdError::owned([b"EXECABORT Transaction discarded because of: ", text].concat())
+            };
             reject(sv, id, argv, &error);
             if let Some(client) = sv.clients.get_mut(id) {
                 client.multi = None;
             }
             ks.watch.unwatch(id);
-            if commands::lookup(argv[0]).is_some_and(|command| command.spec.name == "exec")
-                && sv.clients.get_mut(id).is_some_and(|client| client.multi.take().is_some())
-            {
-                // A transaction that may not run now is over.
-                ks.watch.unwatch(id);
-                let why = error.text().to_vec();
-                reply.error(&[b"EXECABORT Transaction discarded because of: ", why.as_slice()].concat());
-            } else {
-                reply.error(error.text());
-            }
+            reply.error(error.text());
         }
         Err(error) => {
             reject(sv, id, argv, &error);
@@ -111,6 +108,9 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         && let Err(denied) = permit(ks, sv, client, command, argv)
     {
         return Err(denied.note(ks, sv, id, command, argv));
+    }
+    if sv.config.cluster_enabled {
+        cluster::slot_of(command, argv, client.multi.as_deref())?;
     }
     if let Some(run) = &sv.running
         && !flags.contains(Flags::ALLOW_BUSY)

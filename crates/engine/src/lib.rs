@@ -11,6 +11,7 @@ pub mod blocked;
 pub mod busy;
 pub mod client;
 pub mod clock;
+pub mod cluster;
 pub mod commands;
 pub mod config;
 pub mod cx;

@@ -38,6 +38,8 @@ pub struct ServerState {
     pub monitors: Vec<ClientId>,
     /// Subscriptions.
     pub pubsub: PubSub,
+    /// Cluster mode.
+    pub cluster: crate::cluster::Cluster,
     /// Compiled scripts and libraries.
     pub scripts: Scripts,
     /// The script or function that runs now.
@@ -136,6 +138,7 @@ impl ServerState {
             replicas: Vec::new(),
             monitors: Vec::new(),
             pubsub: PubSub::default(),
+            cluster: crate::cluster::Cluster::new(sha1_of(&seed, now ^ 1), sha1_of(&seed, now ^ 2)),
             scripts: Scripts::default(),
             running: None,
             cron_paused: false,

@@ -17,6 +17,7 @@ mod lazy_free;
 mod listen;
 mod log;
 mod meanwhile;
+mod node_file;
 mod process_info;
 mod rewrite;
 mod server;

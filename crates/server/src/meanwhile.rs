@@ -62,6 +62,10 @@ impl Ticker for Meanwhile<'_> {
         })
     }
 
+    fn write_node_file(&mut self, path: &str, text: &[u8]) -> Result<(), String> {
+        replace_file(Path::new(path), text).map_err(|e| listen::reason(&e))
+    }
+
     fn rewrite(&mut self, config: &Config) -> Result<(), String> {
         let file = self.config_file.ok_or("The server is running without a config file")?;
         match rewrite_file(file, config) {

@@ -104,6 +104,7 @@ impl Server {
         let mut engine = Engine::new(config, Box::new(WallClock::new()), random_seed()?);
         crate::acl_file::load_users(&mut engine).map_err(StartError)?;
         process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
+        crate::node_file::open(&mut engine, &mut io.log).map_err(StartError)?;
         let watchdog = Watchdog::start(engine.sv.scripts.interrupt(), engine.sv.scripts.run_counter())
             .map_err(start_error("Can't start a thread"))?;
         let lazy_free =

@@ -20,11 +20,23 @@ fn libraries() -> PathBuf {
 }
 
 fn outside(label: &str, program: &str, script: &str, library: &str, variable: &str, path: &str) {
+    outside_with(&[], label, program, script, library, variable, path);
+}
+
+fn outside_with(
+    options: &[&str],
+    label: &str,
+    program: &str,
+    script: &str,
+    library: &str,
+    variable: &str,
+    path: &str,
+) {
     let dir = libraries();
     if !dir.join(library).is_dir() {
         return skip(label, "the library is not installed (cargo xtask test does it)", Need::Optional);
     }
-    let server = Server::totality(&[]).unwrap();
+    let server = Server::totality(options).unwrap();
     let out = Command::new(program)
         .arg(sources::root().join("tests/clients").join(script))
         .arg(server.port().to_string())
@@ -49,6 +61,29 @@ fn redis_py() {
 #[test]
 fn ioredis() {
     outside("ioredis", "node", "ioredis.js", "node/node_modules/ioredis", "NODE_PATH", "node/node_modules");
+}
+
+#[test]
+fn clusters() {
+    let options = ["--cluster-enabled", "yes"];
+    outside_with(
+        &options,
+        "redis-py cluster",
+        "python3",
+        "cluster_py.py",
+        "python/redis",
+        "PYTHONPATH",
+        "python",
+    );
+    outside_with(
+        &options,
+        "ioredis and node-redis cluster",
+        "node",
+        "cluster_node.js",
+        "node/node_modules/ioredis",
+        "NODE_PATH",
+        "node/node_modules",
+    );
 }
 
 #[test]

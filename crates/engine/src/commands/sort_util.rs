@@ -69,6 +69,12 @@ pub(crate) fn sort(cx: &mut Cx<'_>, read_only: bool) -> Res {
     Ok(())
 }
 
+const BY_SLOT_DENIED: CmdError = CmdError::new(
+    "ERR BY option of SORT denied in Cluster mode when keys formed by the pattern may be in different slots.",
+);
+const GET_SLOT_DENIED: CmdError = CmdError::new(
+    "ERR GET option of SORT denied in Cluster mode when keys formed by the pattern may be in different slots.",
+);
 const BY_DENIED: CmdError =
     CmdError::new("ERR BY option of SORT denied due to insufficient ACL permissions.");
 const GET_DENIED: CmdError =
@@ -80,6 +86,12 @@ fn reads_any_key(cx: &Cx<'_>) -> bool {
     cx.sv.client(cx.client).is_none_or(|client| {
         !client.restricted || crate::acl::unrestricted_keys(&client.user, cx.command, cx.args, cx.ks.cur, dbs)
     })
+}
+
+/// In cluster mode: the keys that a pattern makes may be in other slots than the key that is sorted.
+fn leaves_slot(cx: &Cx<'_>, pattern: &[u8]) -> bool {
+    cx.sv.config.cluster_enabled
+        && crate::cluster::pattern_slot(pattern) != Some(totality_ds::crc::key_slot(cx.args[1]))
 }
 
 fn parse<'a>(cx: &Cx<'a>, read_only: bool) -> Res<Options<'a>> {
@@ -101,6 +113,9 @@ fn parse<'a>(cx: &Cx<'a>, read_only: bool) -> Res<Options<'a>> {
             i += 1;
         } else if cx.is(i, "BY") && left >= 1 {
             o.by = Some(cx.args[i + 1]);
+            if cx.args[i + 1].contains(&b'*') && leaves_slot(cx, cx.args[i + 1]) {
+                return Err(BY_SLOT_DENIED);
+            }
             if cx.args[i + 1].contains(&b'*') && !reads_any_key(cx) {
                 return Err(BY_DENIED);
             }
@@ -108,6 +123,9 @@ fn parse<'a>(cx: &Cx<'a>, read_only: bool) -> Res<Options<'a>> {
             o.keep_order |= !cx.args[i + 1].contains(&b'*');
             i += 1;
         } else if cx.is(i, "GET") && left >= 1 {
+            if cx.args[i + 1] != b"#" && leaves_slot(cx, cx.args[i + 1]) {
+                return Err(GET_SLOT_DENIED);
+            }
             if !reads_any_key(cx) {
                 return Err(GET_DENIED);
             }

@@ -215,7 +215,33 @@ pub static PARAMS: &[Param] = &[
     free("stream-node-max-entries", Kind::Uint(field!(stream_node_max_entries), 0, MAX)),
     free("hll-sparse-max-bytes", Kind::Memory(field!(hll_sparse_max_bytes), 0, MAX)),
     free("activerehashing", Kind::Bool(field!(activerehashing))),
-    fixed("cluster-enabled", Kind::Special(set_cluster, |_| "no".to_owned())),
+    fixed("cluster-enabled", Kind::Bool(field!(cluster_enabled))),
+    fixed("cluster-config-file", Kind::Text(field!(cluster_config_file))),
+    free("cluster-node-timeout", Kind::Uint(field!(cluster_node_timeout), 0, MAX)),
+    fixed("cluster-port", Kind::Uint(field!(cluster_port), 0, 65535)),
+    free("cluster-announce-ip", Kind::Text(field!(cluster_announce_ip))),
+    free("cluster-announce-port", Kind::Uint(field!(cluster_announce_port), 0, 65535)),
+    free("cluster-announce-bus-port", Kind::Uint(field!(cluster_announce_bus_port), 0, 65535)),
+    free("cluster-announce-hostname", Kind::Special(set_hostname, |c| c.cluster_announce_hostname.clone())),
+    free(
+        "cluster-preferred-endpoint-type",
+        Kind::Enum(field!(cluster_preferred_endpoint_type), &["ip", "hostname", "unknown-endpoint"]),
+    ),
+    free("cluster-require-full-coverage", Kind::Bool(field!(cluster_require_full_coverage))),
+    free("cluster-allow-reads-when-down", Kind::Bool(field!(cluster_allow_reads_when_down))),
+    free("cluster-allow-pubsubshard-when-down", Kind::Bool(field!(cluster_allow_pubsubshard_when_down))),
+    alias(
+        "cluster-replica-validity-factor",
+        &["cluster-slave-validity-factor"],
+        Kind::Uint(field!(cluster_replica_validity_factor), 0, 0x7fff_ffff),
+    ),
+    free("cluster-migration-barrier", Kind::Uint(field!(cluster_migration_barrier), 0, 0x7fff_ffff)),
+    free("cluster-allow-replica-migration", Kind::Bool(field!(cluster_allow_replica_migration))),
+    alias(
+        "cluster-replica-no-failover",
+        &["cluster-slave-no-failover"],
+        Kind::Bool(field!(cluster_replica_no_failover)),
+    ),
     fixed("aclfile", Kind::Text(field!(aclfile))),
     free("acl-pubsub-default", Kind::Enum(field!(acl_pubsub_default), &["allchannels", "resetchannels"])),
     alias(
@@ -339,13 +365,16 @@ pub(super) fn in_range(n: i128, min: i128, max: i128) -> Result<i128, String> {
     Ok(n)
 }
 
-/// There is no cluster mode yet: claiming it would send cluster clients astray.
-fn set_cluster(_: &mut Config, args: &[&[u8]]) -> Result<(), String> {
-    match args {
-        [arg] if parse_bool(arg) == Some(false) => Ok(()),
-        [arg] if parse_bool(arg) == Some(true) => Err("cluster mode is not supported".to_owned()),
-        _ => Err("argument must be 'yes' or 'no'".to_owned()),
+fn set_hostname(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    if arg.len() >= 256 {
+        return Err("Hostnames must be less than 256 characters".to_owned());
     }
+    if !arg.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.')) {
+        return Err("Hostnames may only contain alphanumeric characters, hyphens or dots".to_owned());
+    }
+    c.cluster_announce_hostname = String::from_utf8_lossy(arg).into_owned();
+    Ok(())
 }
 
 /// Any number is taken and brought into the range, as in Redis.

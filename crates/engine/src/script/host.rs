@@ -6,6 +6,7 @@ use super::header::ScriptFlags;
 use crate::acl;
 use crate::busy::{self, Busy};
 use crate::client::ClientId;
+use crate::cluster;
 use crate::commands::{self, Command};
 use crate::config::UndeclaredKeys;
 use crate::cx::Origin;
@@ -41,6 +42,8 @@ pub struct Run<'a> {
     pub wrote: bool,
     /// Protocol that replies of `redis.call` are shaped by.
     pub proto: Proto,
+    /// In cluster mode: the slot of the script's keys, known from the first.
+    pub slot: Option<u16>,
     /// The caller's user may not do everything.
     pub restricted: bool,
     /// Functions that the library registered.
@@ -184,6 +187,9 @@ impl ScriptHost<'_> {
         if self.run.oom && !self.run.wrote && !may_grow && flags.contains(Flags::DENYOOM) {
             return refused(Some(command), "OOM command not allowed when used memory > 'maxmemory'.");
         }
+        if self.sv.config.cluster_enabled {
+            self.check_slot(command, argv)?;
+        }
         if self.sv.config.script_undeclared_keys != 0 {
             self.check_declared(command, argv, args)?;
         }
@@ -208,6 +214,30 @@ impl ScriptHost<'_> {
         let text = acl::denial_text(&user, command, argv, denial, false);
         let text = format!("ERR ACL failure in script: {}", String::from_utf8_lossy(&text));
         Err(Refused { command: Some(command), text })
+    }
+
+    /// Cluster mode: one call's keys are in one slot, and a script stays in the slot of its first key unless it has the
+    /// rules of servers before 7.0 or the flag `allow-cross-slot-keys`.
+    #[cold]
+    fn check_slot(&mut self, command: &'static Command, argv: &[&[u8]]) -> Result<(), Refused> {
+        let refused = |text: String| Err(Refused { command: Some(command), text });
+        let Ok(slot) = cluster::slot_of(command, argv, None) else {
+            return refused(format!(
+                "ERR Command '{}' in script attempted to access keys that don't hash to the same slot",
+                command.full_name
+            ));
+        };
+        let free = ScriptFlags::COMPAT.union(ScriptFlags::ALLOW_CROSS_SLOT_KEYS);
+        if slot.is_none() || self.run.flags.intersects(free) {
+            return Ok(());
+        }
+        if self.run.slot.is_some_and(|first| slot != Some(first)) {
+            return refused(
+                "ERR Script attempted to access keys that do not hash to the same slot".to_owned(),
+            );
+        }
+        self.run.slot = slot;
+        Ok(())
     }
 
     /// What `script-undeclared-keys` says of a key that the caller did not declare.

@@ -244,6 +244,7 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
         deadline_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US,
         wrote: false,
         proto: Proto::Resp2,
+        slot: None,
         restricted: false,
         registered: Vec::new(),
     };

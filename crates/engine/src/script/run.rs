@@ -55,6 +55,10 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
         deadline_us: u64::MAX,
         wrote: false,
         proto: Proto::Resp2,
+        slot: keys
+            .first()
+            .filter(|_| cx.sv.config.cluster_enabled)
+            .map(|key| totality_ds::crc::key_slot(key)),
         restricted: cx.sv.client(cx.client).is_some_and(|client| client.restricted),
         registered: Vec::new(),
     };

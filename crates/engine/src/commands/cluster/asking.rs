@@ -1,4 +1,5 @@
-//! ASKING: concerns clusters only; refused on a server without cluster, as in Redis.
+//! ASKING: the next command may concern a slot that is being imported. With one node that is never so; without cluster
+//! mode it is refused, as in Redis.
 //!
 //! ```transcript
 //! > ASKING
@@ -15,6 +16,13 @@ pub const SPEC: Spec =
         .cats(Cat::CONNECTION)
         .doc("3.0.0", "O(1)", "A connection's mode in a cluster.");
 
-fn run(_: &mut Cx<'_>) -> Res {
-    Err(CmdError::new("ERR This instance has cluster support disabled"))
+/// Answer of all that needs cluster mode.
+pub(super) const DISABLED: CmdError = CmdError::new("ERR This instance has cluster support disabled");
+
+fn run(cx: &mut Cx<'_>) -> Res {
+    if !cx.sv.config.cluster_enabled {
+        return Err(DISABLED);
+    }
+    cx.reply.ok();
+    Ok(())
 }

@@ -1,4 +1,5 @@
-//! READONLY: concerns clusters only; refused on a server without cluster, as in Redis.
+//! READONLY: the connection may read from replicas. With one node there are none; without cluster mode it is refused,
+//! as in Redis.
 //!
 //! ```transcript
 //! > READONLY
@@ -6,7 +7,7 @@
 //! ```
 
 use crate::cx::Cx;
-use crate::error::{CmdError, Res};
+use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, Spec};
 
 /// The table's row.
@@ -15,6 +16,11 @@ pub const SPEC: Spec =
         .cats(Cat::CONNECTION)
         .doc("3.0.0", "O(1)", "A connection's mode in a cluster.");
 
-fn run(_: &mut Cx<'_>) -> Res {
-    Err(CmdError::new("ERR This instance has cluster support disabled"))
+fn run(cx: &mut Cx<'_>) -> Res {
+    if !cx.sv.config.cluster_enabled {
+        return Err(super::asking::DISABLED);
+    }
+    cx.me()?.reads_replicas = true;
+    cx.reply.ok();
+    Ok(())
 }

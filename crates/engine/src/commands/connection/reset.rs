@@ -42,6 +42,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     client.name.clear();
     client.monitor = false;
     client.reply_mode = ReplyMode::On;
+    client.reads_replicas = false;
     client.no_evict = false;
     client.no_touch = false;
     client.authenticated = open;

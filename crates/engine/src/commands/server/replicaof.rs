@@ -19,6 +19,9 @@ pub const SPEC: Spec =
     Spec::new("replicaof", 3, Group::Server, FLAGS, run).doc("5.0.0", "O(1)", "Makes the server a replica.");
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Res {
+    if cx.sv.config.cluster_enabled {
+        return Err(CmdError::new("ERR REPLICAOF not allowed in cluster mode."));
+    }
     if !(cx.is(1, "no") && cx.is(2, "one")) {
         return Err(CmdError::new("ERR This server cannot be a replica: replication is not supported"));
     }

@@ -23,6 +23,9 @@ pub const SPEC: Spec = Spec::new("swapdb", 3, Group::Server, Flags::WRITE.union(
     .doc("4.0.0", "O(N) for N watched keys", "Exchanges two databases.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
+    if cx.sv.config.cluster_enabled {
+        return Err(CmdError::new("ERR SWAPDB is not allowed in cluster mode"));
+    }
     let index = |i: usize, error| crate::util::int32_arg(cx.args[i]).map_err(|_| CmdError::new(error));
     let first = index(1, "ERR invalid first DB index")?;
     let second = index(2, "ERR invalid second DB index")?;

@@ -98,6 +98,7 @@ pub(super) fn flags(client: &Client, ks: &Keyspace) -> String {
     flag(ks.watch.is_touched(client.id), 'd');
     flag(client.close, 'c');
     flag(client.conn.unix, 'U');
+    flag(client.reads_replicas, 'r');
     flag(client.no_evict, 'e');
     flag(client.no_touch, 'T');
     if flags.is_empty() {

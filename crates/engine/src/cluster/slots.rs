@@ -1,0 +1,113 @@
+//! Slots of commands and of the data set.
+
+use super::SLOTS;
+use crate::client::Multi;
+use crate::commands::Command;
+use crate::error::CmdError;
+use crate::keys;
+use crate::keyspace::Keyspace;
+use totality_ds::crc::{crc16, key_slot};
+
+/// Keys of one command, or of one transaction, in more than one slot.
+pub(crate) const CROSS_SLOT: CmdError =
+    CmdError::new("CROSSSLOT Keys in request don't hash to the same slot");
+
+/// The slot of all keys of a command, `None` without keys. EXEC has the keys of what is queued.
+///
+/// # Errors
+/// [`CROSS_SLOT`].
+pub(crate) fn slot_of(
+    command: &Command,
+    argv: &[&[u8]],
+    multi: Option<&Multi>,
+) -> Result<Option<u16>, CmdError> {
+    let mut slot = None;
+    if command.spec.name != "exec" {
+        add(&mut slot, command, argv)?;
+        return Ok(slot);
+    }
+    for queued in multi.into_iter().flat_map(|multi| &multi.queue) {
+        let argv: Vec<&[u8]> = queued.argv.iter().map(|arg| &**arg).collect();
+        add(&mut slot, queued.command, &argv)?;
+    }
+    Ok(slot)
+}
+
+fn add(slot: &mut Option<u16>, command: &Command, argv: &[&[u8]]) -> Result<(), CmdError> {
+    if command.spec.keys.is_empty() {
+        return Ok(());
+    }
+    // Arguments that make no sense have no keys: the command itself will say what is wrong.
+    let Ok(keys) = keys::find(command.spec, argv) else { return Ok(()) };
+    for (at, _) in keys {
+        let next = key_slot(argv[at]);
+        if slot.replace(next).is_some_and(|first| first != next) {
+            return Err(CROSS_SLOT);
+        }
+    }
+    Ok(())
+}
+
+/// Numbers of keys by slot. Counted when somebody asks and the data set is not what it was the last time: one pass
+/// over the keys, and nothing on the way of those who change them.
+#[derive(Debug, Default)]
+pub(crate) struct SlotCounts {
+    counts: Vec<u32>,
+    /// What the data set looked like.
+    seen: Option<(u64, u64, u64, usize)>,
+}
+
+impl SlotCounts {
+    /// The numbers of keys of all slots.
+    pub(crate) fn of(&mut self, ks: &Keyspace) -> &[u32] {
+        let db = &ks.dbs()[0];
+        let now = Some((ks.dirty, ks.stats.expired, ks.stats.evicted, db.len()));
+        if self.seen != now || self.counts.is_empty() {
+            self.counts.clear();
+            self.counts.resize(SLOTS, 0);
+            for entry in db.dict().iter() {
+                self.counts[usize::from(key_slot(&entry.key))] += 1;
+            }
+            self.seen = now;
+        }
+        &self.counts
+    }
+
+    /// Up to `max` keys of a slot.
+    pub(crate) fn keys<'k>(&mut self, ks: &'k Keyspace, slot: u16, max: usize) -> Vec<&'k [u8]> {
+        let max = max.min(self.of(ks)[usize::from(slot)] as usize);
+        let keys = ks.dbs()[0].dict().iter().map(|entry| &*entry.key);
+        keys.filter(|key| key_slot(key) == slot).take(max).collect()
+    }
+}
+
+/// The slot of all keys that a pattern matches, `None` when they may be in several.
+pub(crate) fn pattern_slot(pattern: &[u8]) -> Option<u16> {
+    let mut open = None;
+    let mut tagged = true;
+    for (i, byte) in pattern.iter().enumerate() {
+        match byte {
+            b'*' | b'?' | b'[' | b'\\' => return None,
+            b'{' if tagged && open.is_none() => open = Some(i),
+            // An empty tag is none: the whole key is hashed.
+            b'}' if open == i.checked_sub(1) && open.is_some() => (open, tagged) = (None, false),
+            b'}' if open.is_some() => return open.map(|open| crc16(&pattern[open + 1..i]) % SLOTS as u16),
+            _ => {}
+        }
+    }
+    Some(crc16(pattern) % SLOTS as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_has_a_slot_when_its_tag_is_fixed() {
+        assert_eq!(pattern_slot(b"{user}:*"), Some(key_slot(b"user")));
+        assert_eq!(pattern_slot(b"w_*"), None);
+        assert_eq!(pattern_slot(b"*{user}"), None);
+        assert_eq!(pattern_slot(b"{}{user}:x"), Some(key_slot(b"{}{user}:x")));
+        assert_eq!(pattern_slot(b"plain"), Some(key_slot(b"plain")));
+    }
+}

@@ -1,0 +1,144 @@
+//! Cluster mode with one node: slots of commands, transactions and scripts, and what the node tells of itself.
+
+mod support;
+
+use support::Bench;
+use totality_engine::Config;
+
+const CROSS_SLOT: &str = "-CROSSSLOT Keys in request don't hash to the same slot\r\n";
+
+fn cluster() -> Bench {
+    Bench::with(Config { cluster_enabled: true, ..Config::default() })
+}
+
+#[test]
+fn keys_of_one_command_are_in_one_slot() {
+    let mut b = cluster();
+    for line in [
+        "MGET a b",
+        "MSET a 1 b 2",
+        "EVAL x 2 a b",
+        "FCALL f 2 a b",
+        "XREAD STREAMS a b 0 0",
+        "SSUBSCRIBE a b",
+    ] {
+        assert_eq!(b.line(line), CROSS_SLOT, "{line}");
+    }
+    assert_eq!(b.line("MSET {x}a 1 {x}b 2"), "+OK\r\n");
+    assert_eq!(
+        b.run(&["EVAL", "return 1", "9", "a", "b"]),
+        "-ERR Number of keys can't be greater than number of args\r\n"
+    );
+    assert!(b.line("SORT {x}a BY w_*").starts_with("-ERR BY option of SORT denied in Cluster mode"));
+    assert!(b.line("SORT {x}a GET w_*").starts_with("-ERR GET option of SORT denied in Cluster mode"));
+}
+
+#[test]
+fn a_transaction_stays_in_one_slot() {
+    let mut b = cluster();
+    b.line("MULTI");
+    assert_eq!(b.line("MGET a b"), CROSS_SLOT);
+    assert!(b.line("EXEC").starts_with("-EXECABORT"));
+    b.line("MULTI");
+    b.line("SET a 1");
+    b.line("SET b 1");
+    assert_eq!(b.line("EXEC"), CROSS_SLOT);
+    assert_eq!(b.line("EXEC"), "-ERR EXEC without MULTI\r\n");
+    b.line("MULTI");
+    b.line("SET {a}1 1");
+    b.line("SET {a}2 1");
+    assert_eq!(b.line("EXEC"), "*2\r\n+OK\r\n+OK\r\n");
+}
+
+#[test]
+fn a_script_stays_in_the_slot_of_its_first_key() {
+    const OTHER: &str = "-ERR Script attempted to access keys that do not hash to the same slot";
+    let mut b = cluster();
+    let get = |b: &mut Bench, head: &str, key: &str, keys: &[&str]| {
+        let script = format!("{head}return redis.call('GET','{key}')");
+        let numkeys = keys.len().to_string();
+        b.run(&[&["EVAL", &script, &numkeys], keys].concat())
+    };
+    assert!(get(&mut b, "#!lua\n", "other", &["a"]).starts_with(OTHER));
+    assert_eq!(get(&mut b, "#!lua\n", "{a}x", &["a"]), "$-1\r\n");
+    assert_eq!(get(&mut b, "#!lua\n", "other", &[]), "$-1\r\n");
+    assert_eq!(get(&mut b, "#!lua flags=allow-cross-slot-keys\n", "other", &["a"]), "$-1\r\n");
+    assert_eq!(get(&mut b, "", "other", &["a"]), "$-1\r\n");
+    let two = "#!lua\nredis.call('GET','x') return redis.call('GET','y')";
+    assert!(b.run(&["EVAL", two, "0"]).starts_with(OTHER));
+    let pair = "return redis.pcall('MGET','x','y').err";
+    assert!(
+        b.run(&["EVAL", pair, "0"])
+            .contains("Command 'mget' in script attempted to access keys that don't hash to the same slot")
+    );
+    assert!(
+        b.run(&["EVAL", "#!lua flags=no-cluster\nreturn 1", "0"])
+            .starts_with("-ERR Can not run script on cluster")
+    );
+}
+
+#[test]
+fn there_is_one_database() {
+    let mut b = cluster();
+    assert_eq!(b.line("SELECT 0"), "+OK\r\n");
+    assert_eq!(b.line("SELECT 1"), "-ERR SELECT is not allowed in cluster mode\r\n");
+    assert_eq!(b.line("SWAPDB 0 1"), "-ERR SWAPDB is not allowed in cluster mode\r\n");
+    assert_eq!(b.line("MOVE a 1"), "-ERR MOVE is not allowed in cluster mode\r\n");
+    assert_eq!(b.line("COPY {a}1 {a}2 DB 1"), "-ERR DB index is out of range\r\n");
+}
+
+#[test]
+fn keys_are_counted_by_slot_whatever_happened_to_them() {
+    let mut b = cluster();
+    let count = |b: &mut Bench| b.line("CLUSTER COUNTKEYSINSLOT 15495");
+    b.line("SET {a}1 x");
+    b.line("SET a x");
+    b.line("SET b x");
+    assert_eq!(count(&mut b), ":2\r\n");
+    b.line("RENAME {a}1 {a}2");
+    assert_eq!(b.line("CLUSTER GETKEYSINSLOT 15495 0"), "*0\r\n");
+    let both = b.line("CLUSTER GETKEYSINSLOT 15495 9");
+    assert!(both.starts_with("*2\r\n") && both.contains("{a}2"), "{both}");
+    b.line("PEXPIRE a 1");
+    b.clock.advance_ms(2);
+    b.line("GET a");
+    assert_eq!(count(&mut b), ":1\r\n");
+    b.line("FLUSHALL");
+    assert_eq!(count(&mut b), ":0\r\n");
+    assert_eq!(b.line("CLUSTER COUNTKEYSINSLOT 16384"), "-ERR Invalid slot\r\n");
+}
+
+#[test]
+fn the_node_tells_of_itself_and_keeps_its_slots() {
+    let mut b = cluster();
+    let id = b.engine.sv.cluster.node.id.clone();
+    assert_eq!(b.line("CLUSTER MYID"), format!("$40\r\n{id}\r\n"));
+    assert!(b.line("CLUSTER SLOTS").starts_with("*1\r\n*3\r\n:0\r\n:16383\r\n*4\r\n"));
+    assert!(b.line("CLUSTER NODES").contains(" myself,master - 0 0 0 connected 0-16383\n"));
+    assert_eq!(b.line("CLUSTER ADDSLOTS 5"), "-ERR Slot 5 is already busy\r\n");
+    for refused in [
+        "CLUSTER DELSLOTS 5",
+        "CLUSTER DELSLOTSRANGE 5 6",
+        "CLUSTER FLUSHSLOTS",
+        "CLUSTER MEET 127.0.0.1 7000",
+    ] {
+        assert!(b.line(refused).starts_with("-ERR This server is a cluster of one node"), "{refused}");
+    }
+    assert_eq!(b.line("CLUSTER RESET SOFT"), "+OK\r\n");
+    assert_eq!(b.engine.sv.cluster.node.id, id);
+    assert_eq!(b.line("CLUSTER RESET HARD"), "+OK\r\n");
+    assert_ne!(b.engine.sv.cluster.node.id, id);
+    b.line("SET a 1");
+    assert!(b.line("CLUSTER RESET HARD").contains("can't be called with master nodes containing keys"));
+}
+
+#[test]
+fn without_cluster_mode_nothing_of_it_is_there() {
+    let mut b = Bench::new();
+    for line in
+        ["CLUSTER SLOTS", "CLUSTER NODES", "CLUSTER COUNTKEYSINSLOT 1", "ASKING", "READONLY", "READWRITE"]
+    {
+        assert_eq!(b.line(line), "-ERR This instance has cluster support disabled\r\n", "{line}");
+    }
+    assert_eq!(b.line("MSET a 1 b 2"), "+OK\r\n");
+}
