@@ -304,6 +304,20 @@ pub(crate) fn native_rust(
     nargs: usize,
     nresults: i32,
 ) -> Result<(), LuaError> {
+    native_rust_inline(st, env, host, f, func, nargs, nresults)
+}
+
+/// The same for the interpreter's loop, where the call saves a good part of the time of a short function.
+#[inline(always)]
+pub(crate) fn native_rust_inline(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    f: NativeFn,
+    func: usize,
+    nargs: usize,
+    nresults: i32,
+) -> Result<(), LuaError> {
     enter_native(st, env, host, func, nargs, nresults)?;
     let r = f(&mut Ctx { st, env, host, base: func + 1, nargs });
     leave_native(st, env, host, r, func, nresults)

@@ -6,7 +6,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::call::{
-    Called, MAX_C_CALLS, handle, native_rust, place_results, precall, safe_point, shift_varargs,
+    Called, MAX_C_CALLS, handle, native_rust, native_rust_inline, place_results, precall, safe_point,
+    shift_varargs,
 };
 use crate::heap::{Code, UpVal};
 use crate::host::Host;
@@ -528,7 +529,7 @@ fn execute<const INSTR: bool>(
                                 }
                                 Value::Native(id) => {
                                     if let NativeKind::Rust(f) = st.natives[id.0 as usize] {
-                                        match native_rust(st, env, host, f, func, nargs, wanted) {
+                                        match native_rust_inline(st, env, host, f, func, nargs, wanted) {
                                             Ok(()) => {}
                                             Err(LuaError::Yield) => return Err(LuaError::Yield),
                                             Err(e) => return Err(e),
