@@ -76,7 +76,7 @@ fn execute<const INSTR: bool>(
         let mut code: &[crate::op::Instr] = &proto.code;
         let mut pc = fr.pc as usize;
         let mut ups = st.heap.closures[fr.closure as usize].ups as usize;
-        let (mut low, mut regs): (&mut [Value], &mut Window) = split(&mut st.stack, base);
+        let mut regs: &mut Window = split(&mut st.stack, base).1;
 
         // What a call must find in the frame; `top` stays, as open arguments lie beyond the frame.
         macro_rules! save_pc {
@@ -100,7 +100,7 @@ fn execute<const INSTR: bool>(
                 if let Some(f) = st.frames.last() {
                     ups = st.heap.closures[f.closure as usize].ups as usize;
                 }
-                (low, regs) = split(&mut st.stack, base);
+                regs = split(&mut st.stack, base).1;
             };
         }
         // The same with the position: if it lived across calls it would live in memory all the time.
@@ -231,12 +231,15 @@ fn execute<const INSTR: bool>(
                                 put!(r!(i.a), *v);
                                 continue 'next;
                             }
-                            if let UpVal::Open { thread, slot } = up
-                                && *thread == st.current
-                                && let Some(v) = low.get(*slot as usize)
+                            if let &UpVal::Open { thread, slot } = up
+                                && thread == st.current
                             {
-                                put!(r!(i.a), *v);
-                                continue 'next;
+                                let low;
+                                (low, regs) = split(&mut st.stack, base);
+                                if let Some(v) = low.get(slot as usize) {
+                                    put!(r!(i.a), *v);
+                                    continue 'next;
+                                }
                             }
                         }
                         Op::SetUpval => {
@@ -246,12 +249,15 @@ fn execute<const INSTR: bool>(
                                 put!(*v, r!(i.a));
                                 continue 'next;
                             }
-                            if let UpVal::Open { thread, slot } = up
-                                && *thread == st.current
-                                && let Some(v) = low.get_mut(*slot as usize)
+                            if let &mut UpVal::Open { thread, slot } = up
+                                && thread == st.current
                             {
-                                put!(*v, r!(i.a));
-                                continue 'next;
+                                let low;
+                                (low, regs) = split(&mut st.stack, base);
+                                if let Some(v) = low.get_mut(slot as usize) {
+                                    put!(*v, r!(i.a));
+                                    continue 'next;
+                                }
                             }
                         }
                         Op::GetGlobal => {
@@ -517,7 +523,7 @@ fn execute<const INSTR: bool>(
                                                 tailcalls: 0,
                                                 top: (base + l.max_stack as usize) as u32,
                                             });
-                                            (low, regs) = split(&mut st.stack, base);
+                                            regs = split(&mut st.stack, base).1;
                                             if !l.is_vararg {
                                                 for n in nargs..l.num_params as usize {
                                                     regs[n & 255] = Value::Nil;
@@ -661,6 +667,8 @@ fn execute<const INSTR: bool>(
                                 && let Some(f) = st.frames.last()
                             {
                                 let from = f.func as usize + 1 + proto.num_params as usize;
+                                let low;
+                                (low, regs) = split(&mut st.stack, base);
                                 for n in 0..i.b - 1 {
                                     match low.get(from + n as usize) {
                                         Some(v) => put!(r!(i.a.wrapping_add(n)), *v),
