@@ -18,8 +18,10 @@ pub struct Running {
     pub function: bool,
     /// Microseconds since the Unix epoch at which it began.
     pub since_us: u64,
-    /// It called a write command, so it cannot be killed.
+    /// It called a write command, so it cannot be killed, unless that can be taken back.
     pub wrote: bool,
+    /// What it wrote is taken back when it does not end well.
+    pub rollback: bool,
     /// The command that started it; empty until the run is slow.
     pub argv: Vec<Box<[u8]>>,
     /// It is past the threshold: other clients are answered BUSY.

@@ -275,6 +275,13 @@ fn may_write(sv: &ServerState, client: &Client, command: &Command, argv: &[&[u8]
     }
 }
 
+/// The error of a command that a rollback scope refuses.
+#[cold]
+pub(crate) fn not_in_scope(command: &Command) -> String {
+    let name = command.full_name.to_ascii_uppercase().replace('|', " ");
+    format!("ERR {name} is not allowed in a rollback scope")
+}
+
 /// True when memory is over `maxmemory` at this moment, without an attempt to evict anything.
 pub fn over_memory(ks: &Keyspace, sv: &ServerState) -> bool {
     sv.config.maxmemory > 0 && evict::used(ks, sv) > sv.config.maxmemory

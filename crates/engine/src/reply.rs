@@ -51,6 +51,14 @@ pub struct Reply<'a> {
     errors: u32,
 }
 
+/// A place in the output.
+#[derive(Debug, Clone, Copy)]
+pub struct Checkpoint {
+    at: usize,
+    items: usize,
+    left: usize,
+}
+
 /// Token of a container whose length was not known when it was opened.
 #[must_use]
 pub struct Deferred {
@@ -104,6 +112,60 @@ impl<'a> Reply<'a> {
             _ => None,
         }
     }
+    /// Where the output is, for [`Reply::rewind`].
+    pub fn checkpoint(&self) -> Checkpoint {
+        match &self.sink {
+            Sink::Resp(out) => Checkpoint { at: out.len(), items: 0, left: 0 },
+            Sink::Lua { .. } => Checkpoint { at: 0, items: 0, left: 0 },
+            Sink::Tree(tree) => {
+                let top = tree.stack.last();
+                let (items, left) = top.map_or((0, 0), |(_, left, items)| (items.len(), *left));
+                Checkpoint { at: tree.stack.len(), items, left }
+            }
+        }
+    }
+
+    /// Forgets what was written since: not for replies to scripts.
+    pub fn rewind(&mut self, to: Checkpoint) {
+        match &mut self.sink {
+            Sink::Resp(out) => out.truncate(to.at),
+            Sink::Lua { .. } => debug_assert!(false, "a reply to a script cannot be rewound"),
+            Sink::Tree(tree) => {
+                tree.stack.truncate(to.at);
+                tree.done = None;
+                if let Some((_, left, items)) = tree.stack.last_mut() {
+                    items.truncate(to.items);
+                    *left = to.left;
+                }
+            }
+        }
+    }
+
+    /// The text of the error that was written since, if what was written is one.
+    pub fn error_since(&self, since: Checkpoint) -> Option<Vec<u8>> {
+        match &self.sink {
+            Sink::Resp(out) => {
+                let text = out.get(since.at..)?.strip_prefix(b"-")?;
+                Some(text.strip_suffix(b"\r\n").unwrap_or(text).to_vec())
+            }
+            Sink::Lua { .. } => None,
+            Sink::Tree(tree) => {
+                let last = match tree.stack.last() {
+                    Some((_, _, items)) => items.get(since.items),
+                    // The container is full with it.
+                    None => match tree.done.as_ref()? {
+                        Frame::Array(items) => items.last(),
+                        frame => Some(frame),
+                    },
+                };
+                match last? {
+                    Frame::Error(text) => Some(text.clone()),
+                    _ => None,
+                }
+            }
+        }
+    }
+
     /// Errors written so far.
     pub fn errors(&self) -> u32 {
         self.errors

@@ -341,6 +341,11 @@ impl Spec {
         self.tips = tips;
         self
     }
+    /// Marks it as reaching outside the keyspace: refused in a rollback scope.
+    pub const fn no_rollback(mut self) -> Self {
+        self.flags = self.flags.union(Flags::NO_ROLLBACK);
+        self
+    }
     /// Makes it a container of subcommands.
     pub const fn subs(mut self, subs: &'static [Spec]) -> Self {
         self.subs = subs;

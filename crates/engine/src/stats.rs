@@ -127,6 +127,8 @@ pub struct Stats {
     pub evicted_clients: u64,
     /// Microseconds for which memory was over `maxmemory`, and since when it is.
     pub eviction_exceeded: (u64, Option<u64>),
+    /// What was taken back.
+    pub rollbacks: crate::script::Rollbacks,
     /// Highest `used_memory` seen.
     pub peak_memory: usize,
     /// The command logs, by [`Log`].
@@ -180,6 +182,7 @@ impl Stats {
         self.evicted_scripts = 0;
         self.evicted_clients = 0;
         self.eviction_exceeded = (0, None);
+        self.rollbacks = Default::default();
     }
 }
 

@@ -12,6 +12,7 @@ pub mod generate;
 pub mod oracle;
 pub mod print;
 pub mod rng;
+pub mod rollback;
 pub mod server;
 pub mod sources;
 pub mod transcript;

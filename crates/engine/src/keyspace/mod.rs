@@ -102,6 +102,10 @@ impl Db {
     pub fn expires(&self) -> usize {
         self.volatile.len()
     }
+    /// Heap bytes of its keys and values, as the account says.
+    pub fn accounted_bytes(&self) -> usize {
+        self.used
+    }
     /// Mean time to live, in milliseconds, of the keys that have a deadline, as the expiry cycle saw them last.
     pub fn average_ttl(&self) -> u64 {
         self.avg_ttl.0.checked_div(self.avg_ttl.1).unwrap_or(0)
@@ -233,6 +237,7 @@ impl Keyspace {
         self.enc = config.enc;
         // While data is imported, its deadlines are kept but not acted upon.
         self.import_mode = config.import_mode;
+        self.undo.set_limit(usize::try_from(config.script_rollback_max_bytes).unwrap_or(usize::MAX));
         self.notify = config.notify_keyspace_events;
         self.effects.lazy_evict = config.lazyfree[0];
         self.effects.lazy_expire = config.lazyfree[1];

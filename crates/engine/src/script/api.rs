@@ -70,6 +70,7 @@ pub fn sandbox(library: bool) -> SandboxBuilder {
         }
     }
     constants(sandbox)
+        .savepoint(TABLE, "savepoint")
         .number(TABLE, "REPL_NONE", 0.0)
         .number(TABLE, "REPL_AOF", f64::from(REPL_AOF))
         .number(TABLE, "REPL_SLAVE", f64::from(REPL_REPLICA))
@@ -264,16 +265,24 @@ fn register_function(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaR
     if !matches!(args.len(), 1 | 2) {
         return fail(reply, "ERR wrong number of arguments to server.register_function", true);
     }
-    if !host.run.loading {
+    let Some(code) = host.run.loading else {
         // A library kept the function from when it was loaded.
         let text = "ERR server.register_function can only be called on FUNCTION LOAD command";
         return fail(reply, text, true);
-    }
+    };
     let function = if args.len() == 1 { named(args) } else { positional(args) };
-    let function = match function {
+    let mut function = match function {
         Ok(function) => function,
         Err(text) => return fail(reply, &format!("ERR {text}"), true),
     };
+    let line = args.position().map_or(0, |(_, line)| line);
+    match super::rollback::tags_above(code, line) {
+        Ok(tags) => {
+            function.flags |= tags.flags;
+            function.deadline_ms = tags.deadline_ms;
+        }
+        Err(text) => return fail(reply, &format!("ERR user_function:{text}"), true),
+    }
     if !valid_name(&function.name) {
         let text = "ERR Function names can only contain letters, numbers, or underscores(_) and must be at least one character long";
         return fail(reply, text, true);
@@ -302,7 +311,7 @@ fn positional(args: Args<'_>) -> Result<Registered, &'static str> {
     let Some(ValueRef::Function(callback)) = args.get(1) else {
         return Err("second argument to server.register_function must be a function");
     };
-    Ok(Registered { name, callback, description: None, flags: ScriptFlags::empty() })
+    Ok(Registered { name, callback, description: None, flags: ScriptFlags::empty(), deadline_ms: 0 })
 }
 
 fn named(args: Args<'_>) -> Result<Registered, &'static str> {
@@ -345,7 +354,7 @@ fn named(args: Args<'_>) -> Result<Registered, &'static str> {
                     match list.index(i) {
                         ValueRef::Nil => break,
                         ValueRef::Str(word) => {
-                            flags |= ScriptFlags::by_name(word, true).ok_or("unknown flag given")?;
+                            flags |= ScriptFlags::of_function(word).ok_or("unknown flag given")?;
                         }
                         _ => return Err("unknown flag given"),
                     }
@@ -356,5 +365,5 @@ fn named(args: Args<'_>) -> Result<Registered, &'static str> {
     }
     let name = name.ok_or("server.register_function must get a function name argument")?;
     let callback = callback.ok_or("server.register_function must get a callback argument")?;
-    Ok(Registered { name, callback, description, flags })
+    Ok(Registered { name, callback, description, flags, deadline_ms: 0 })
 }

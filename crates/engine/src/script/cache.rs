@@ -60,6 +60,8 @@ pub struct Cached {
     pub chunk: Arc<Chunk>,
     /// Its flags.
     pub flags: ScriptFlags,
+    /// Milliseconds that it may run; 0 when its header says nothing.
+    pub deadline_ms: u32,
     /// It came by SCRIPT LOAD, so it stays until SCRIPT FLUSH.
     pub pinned: bool,
     /// When it was last used, by the cache's own count.
@@ -162,7 +164,7 @@ impl Cache {
             self.make_room(if pin { usize::MAX } else { max_unpinned });
             self.bytes += body.len() + chunk.size();
             self.unpinned += 1;
-            let cached = Cached { body: body.into(), chunk, flags: header.flags, pinned: false, used: 0 };
+            let cached = Cached { body: body.into(), chunk, flags: header.flags, deadline_ms: header.deadline_ms, pinned: false, used: 0 };
             self.scripts.insert(sha, cached);
         }
         self.clock += 1;

@@ -1,5 +1,6 @@
 //! What a script says of itself before its first statement: the `#!` line with its flags.
 
+use super::rollback;
 use crate::error::CmdError;
 use bitflags::bitflags;
 
@@ -17,6 +18,12 @@ bitflags! {
         const NO_CLUSTER = 1 << 3;
         /// It may access keys of several slots.
         const ALLOW_CROSS_SLOT_KEYS = 1 << 4;
+        /// What it wrote is taken back when it does not end well.
+        const ROLLBACK = 1 << 5;
+        /// With `ROLLBACK`: an error that it returns is a good end.
+        const RAISED = 1 << 6;
+        /// Nothing is taken back, whatever the configuration says.
+        const NO_ROLLBACK = 1 << 7;
         /// No `#!` line: the rules of servers before 7.0.
         const COMPAT = 1 << 15;
     }
@@ -30,7 +37,16 @@ const NAMES: [(&str, ScriptFlags); 5] = [
     ("allow-cross-slot-keys", ScriptFlags::ALLOW_CROSS_SLOT_KEYS),
 ];
 
+/// The flag that only functions can have: other servers know it neither here nor in a `#!` line.
+const ROLLBACK: (&str, ScriptFlags) = ("rollback", ScriptFlags::ROLLBACK);
+
 impl ScriptFlags {
+    /// The flag of this name that a function has.
+    pub fn of_function(name: &[u8]) -> Option<ScriptFlags> {
+        let rollback = ROLLBACK.0.as_bytes().eq_ignore_ascii_case(name).then_some(ROLLBACK.1);
+        rollback.or_else(|| ScriptFlags::by_name(name, true))
+    }
+
     /// The flag of this name.
     pub fn by_name(name: &[u8], any_case: bool) -> Option<ScriptFlags> {
         let same = |n: &str| {
@@ -41,26 +57,39 @@ impl ScriptFlags {
 
     /// Names of the flags that are set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        NAMES.iter().filter(move |(_, flag)| self.contains(*flag)).map(|(name, _)| *name)
+        NAMES.iter().chain([&ROLLBACK]).filter(move |(_, flag)| self.contains(*flag)).map(|(name, _)| *name)
     }
 }
 
-/// What a script's `#!` line says, and where its code begins.
+/// What a script's `#!` line and leading comment say, and where its code begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Flags; [`ScriptFlags::COMPAT`] without a `#!` line.
     pub flags: ScriptFlags,
+    /// Milliseconds that it may run, from `@deadline`; 0 for no such wish.
+    pub deadline_ms: u32,
     /// Offset of the line break that ends the `#!` line, so that line numbers stay; 0 without one.
     pub code: usize,
 }
 
-/// Reads the `#!` line of a script for EVAL.
+/// Reads the `#!` line and the leading comment of a script for EVAL.
 ///
 /// # Errors
-/// In Redis's words, what is wrong with the line.
+/// In Redis's words, what is wrong with the line; what a tag of the comment cannot say.
 pub fn parse(body: &[u8]) -> Result<Header, CmdError> {
+    let header = parse_line(body)?;
+    if !header.flags.contains(ScriptFlags::COMPAT) || body.trim_ascii_start().starts_with(b"--") {
+        let tags = rollback::tags(body).map_err(|text| {
+            CmdError::owned(format!("ERR Error compiling script (new function): user_script:{text}"))
+        })?;
+        return Ok(Header { flags: header.flags | tags.flags, deadline_ms: tags.deadline_ms, ..header });
+    }
+    Ok(header)
+}
+
+fn parse_line(body: &[u8]) -> Result<Header, CmdError> {
     if !body.starts_with(b"#!") {
-        return Ok(Header { flags: ScriptFlags::COMPAT, code: 0 });
+        return Ok(Header { flags: ScriptFlags::COMPAT, deadline_ms: 0, code: 0 });
     }
     let (line, end) = shebang(body).ok_or(CmdError::new("ERR Invalid script shebang"))?;
     let parts = totality_resp::split_args(line).ok().filter(|parts| !parts.is_empty());
@@ -81,7 +110,7 @@ pub fn parse(body: &[u8]) -> Result<Header, CmdError> {
                 .ok_or_else(|| error("Unexpected flag in script shebang: ", name))?;
         }
     }
-    Ok(Header { flags, code: end })
+    Ok(Header { flags, deadline_ms: 0, code: end })
 }
 
 /// Reads the `#!` line of a library: engine and name.

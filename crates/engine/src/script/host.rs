@@ -3,6 +3,7 @@
 use super::api;
 use super::cache::Sha;
 use super::header::ScriptFlags;
+use super::rollback::Reason;
 use crate::acl;
 use crate::busy::{self, Busy};
 use crate::client::ClientId;
@@ -34,10 +35,16 @@ pub struct Run<'a> {
     pub declared: &'a [&'a [u8]],
     /// What runs, for messages.
     pub name: Name<'a>,
-    /// A library is loading: it may register functions, and call nothing.
-    pub loading: bool,
-    /// A library that loads is stopped then, in microseconds since the Unix epoch.
-    pub deadline_us: u64,
+    /// The text of the library that is loading: it may register functions, and call nothing.
+    pub loading: Option<&'a [u8]>,
+    /// What it writes is taken back when it does not end well.
+    pub rollback: bool,
+    /// Deadlines and the undo log's limit do not count: what is replayed happened already.
+    pub unlimited: bool,
+    /// When it is to be stopped, if it can be.
+    pub deadline: Deadline,
+    /// Why it was stopped.
+    pub stopped: Option<Reason>,
     /// A write command was called.
     pub wrote: bool,
     /// Protocol that replies of `redis.call` are shaped by.
@@ -48,6 +55,20 @@ pub struct Run<'a> {
     pub restricted: bool,
     /// Functions that the library registered.
     pub registered: Vec<Registered>,
+}
+
+/// When a run is to end.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    /// Microseconds since the Unix epoch; `u64::MAX` for never.
+    pub at_us: u64,
+    /// Milliseconds that it has.
+    pub ms: u64,
+}
+
+impl Deadline {
+    /// No deadline.
+    pub const NONE: Deadline = Deadline { at_us: u64::MAX, ms: 0 };
 }
 
 /// Name of what runs; rendered only when a message needs it.
@@ -79,6 +100,8 @@ pub struct Registered {
     pub description: Option<Vec<u8>>,
     /// Its flags.
     pub flags: ScriptFlags,
+    /// Milliseconds that it may run; 0 when nothing says so.
+    pub deadline_ms: u32,
 }
 
 /// The host of one run.
@@ -109,17 +132,55 @@ impl Host for ScriptHost<'_> {
         if busy::look(self.sv, self.run.name, self.run.argv) {
             self.ticker.tick(&mut Busy { ks: self.ks, sv: self.sv });
         }
-        if self.run.loading && self.sv.clock.now_us() > self.run.deadline_us {
-            return Tick::Stop;
+        if self.sv.running.as_ref().is_some_and(|run| run.kill) {
+            return self.stop(Reason::Kill);
         }
-        match &self.sv.running {
-            Some(run) if run.kill => Tick::Stop,
-            _ => Tick::Continue,
+        if self.run.deadline.at_us != u64::MAX && self.sv.clock.now_us() > self.run.deadline.at_us {
+            return self.past_deadline();
+        }
+        Tick::Continue
+    }
+
+    fn begin_scope(&mut self) -> Result<(), String> {
+        if self.sv.config.script_rollback == 0 {
+            return Err("savepoints are switched off by script-rollback never".to_owned());
+        }
+        self.ks.open_scope();
+        Ok(())
+    }
+
+    fn end_scope(&mut self, keep: bool) {
+        if keep {
+            self.ks.commit_scope();
+        } else {
+            self.ks.take_back();
+            self.sv.stats.rollbacks.count(Reason::Savepoint);
         }
     }
 }
 
 impl ScriptHost<'_> {
+    fn stop(&mut self, reason: Reason) -> Tick {
+        self.run.stopped = Some(reason);
+        Tick::Stop
+    }
+
+    /// The deadline has passed: stops what can be stopped without leaving half of its work behind.
+    #[cold]
+    fn past_deadline(&mut self) -> Tick {
+        if !self.run.wrote || self.run.rollback {
+            return self.stop(Reason::Deadline);
+        }
+        let ms = self.run.deadline.ms;
+        self.run.deadline = Deadline::NONE;
+        let text = format!(
+            "Script {} is past its deadline of {ms} ms; it has written and is not all-or-nothing, so it goes on",
+            self.run.name
+        );
+        self.sv.log(LogLevel::Warning, text);
+        Tick::Continue
+    }
+
     /// `redis.call` and `redis.pcall`.
     fn command(&mut self, args: Args<'_>, reply: &mut LuaReply, raise: bool) -> Flow {
         let mut scratch = Scratch::new();
@@ -132,6 +193,10 @@ impl ScriptHost<'_> {
                 let call = Call { id: self.client, argv: &argv, command, origin: Origin::Script };
                 let sink = Reply::lua(reply, self.run.proto);
                 let fine = execute::call(self.ks, self.sv, call, sink, self.ticker);
+                if self.ks.undo.is_over() && !self.run.unlimited {
+                    self.run.stopped = Some(Reason::Undo);
+                    return Flow::Stop;
+                }
                 if !fine && raise { Flow::Raise } else { Flow::Return }
             }
             Err(Refused { command, text }) => {
@@ -173,6 +238,9 @@ impl ScriptHost<'_> {
         if flags.contains(Flags::NOSCRIPT) && self.sv.deny_in_scripts {
             return refused(Some(command), "ERR This Redis command is not allowed from script");
         }
+        if self.ks.undo.is_open() && flags.contains(Flags::NO_ROLLBACK) {
+            return Err(Refused { command: Some(command), text: execute::not_in_scope(command) });
+        }
         if self.run.restricted {
             self.permit(command, argv)?;
         }
@@ -184,7 +252,13 @@ impl ScriptHost<'_> {
             return refused(Some(command), "NOREPLICAS Not enough good replicas to write.");
         }
         let may_grow = self.run.flags.contains(ScriptFlags::ALLOW_OOM);
-        if self.run.oom && !self.run.wrote && !may_grow && flags.contains(Flags::DENYOOM) {
+        // What can be taken back is judged before every command, the rest before its first write.
+        let over = if self.run.rollback {
+            flags.contains(Flags::DENYOOM) && execute::over_memory(self.ks, self.sv)
+        } else {
+            self.run.oom && !self.run.wrote
+        };
+        if over && !may_grow && flags.contains(Flags::DENYOOM) {
             return refused(Some(command), "OOM command not allowed when used memory > 'maxmemory'.");
         }
         if self.sv.config.cluster_enabled {

@@ -1,7 +1,7 @@
 //! Functions: libraries of named functions, each with a VM of its own that lives as long as the library.
 
 use super::header::{self, ScriptFlags};
-use super::host::{Name, Run, ScriptHost};
+use super::host::{Deadline, Name, Run, ScriptHost};
 use super::{cache, run};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
@@ -22,6 +22,8 @@ pub struct Function {
     pub description: Option<Vec<u8>>,
     /// Its flags.
     pub flags: ScriptFlags,
+    /// Milliseconds that it may run; 0 when the comment above it says nothing.
+    pub deadline_ms: u32,
     callback: FuncRef,
 }
 
@@ -240,8 +242,11 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
         argv: &[],
         declared: &[],
         name: Name::Function(&name),
-        loading: true,
-        deadline_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US,
+        loading: Some(&code[start..]),
+        rollback: false,
+        unlimited: false,
+        deadline: Deadline { at_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US, ms: LOAD_TIMEOUT_US / 1000 },
+        stopped: None,
         wrote: false,
         proto: Proto::Resp2,
         slot: None,
@@ -272,6 +277,7 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
             name: function.name,
             description: function.description,
             flags: function.flags,
+            deadline_ms: function.deadline_ms,
             callback: function.callback,
         });
     }

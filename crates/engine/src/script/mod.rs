@@ -6,12 +6,14 @@ mod convert;
 pub mod header;
 mod host;
 mod library;
+pub mod rollback;
 mod run;
 
 pub use cache::{Cache, Cached, Sha};
 pub use header::ScriptFlags;
 pub use library::{Function, Libraries, Library, build as build_library, load as load_library};
-pub use run::{Subject, run};
+pub use rollback::{Reason, Rollbacks};
+pub use run::{Subject, Traits, run};
 
 use crate::commands::Command;
 use crate::state::ServerState;

@@ -1,10 +1,11 @@
 //! One run of a script or function: what it may do, the run itself, its reply.
 
 use super::header::ScriptFlags;
-use super::host::{Name, Run, ScriptHost};
+use super::rollback::{self, Reason};
+use super::host::{Deadline, Name, Run, ScriptHost};
 use super::{cache, convert};
 use crate::busy::Running;
-use crate::cx::Cx;
+use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
 use crate::execute;
 use crate::reply::Proto;
@@ -28,9 +29,21 @@ pub enum Subject {
     },
 }
 
+/// What a script or function says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Traits {
+    /// Its flags.
+    pub flags: ScriptFlags,
+    /// Milliseconds that it may run; 0 when it says nothing.
+    pub deadline_ms: u32,
+}
+
 /// Runs a script or function and writes its result. `read_only` is what the `*_RO` commands ask for.
-pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: bool, numkeys: usize) -> Res {
-    let oom = permit(cx, flags, read_only)?;
+pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, numkeys: usize) -> Res {
+    let flags = traits.flags;
+    let writes_nothing = read_only || flags.contains(ScriptFlags::NO_WRITES);
+    let rollback = rollback::wanted(&cx.sv.config, flags)? && !writes_nothing;
+    let oom = permit(cx, flags, read_only, rollback)?;
     let (keys, argv) = cx.args[3..].split_at(numkeys);
     let inputs = Inputs { keys, argv };
     let name = match &subject {
@@ -45,14 +58,17 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
         vm.set_random_state(state);
     }
     let run = Run {
-        flags: if flags.contains(ScriptFlags::COMPAT) { ScriptFlags::COMPAT } else { flags },
-        read_only: read_only || flags.contains(ScriptFlags::NO_WRITES),
+        flags,
+        read_only: writes_nothing,
         oom,
         argv: cx.args,
         declared: keys,
         name,
-        loading: false,
-        deadline_us: u64::MAX,
+        loading: None,
+        rollback,
+        unlimited: cx.origin == Origin::Replay,
+        deadline: deadline(cx, traits.deadline_ms),
+        stopped: None,
         wrote: false,
         proto: Proto::Resp2,
         slot: keys
@@ -69,12 +85,17 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
         function: matches!(subject, Subject::Function { .. }),
         since_us: cx.sv.stamp,
         wrote: false,
+        rollback,
         argv: Vec::new(),
         slow: false,
         kill: false,
     });
     runs.fetch_add(1, Ordering::Release);
     let db = cx.ks.cur;
+    let scopes = cx.ks.undo.depth();
+    if rollback {
+        cx.ks.open_scope();
+    }
     let mut host = ScriptHost { ks: cx.ks, sv: cx.sv, ticker: cx.ticker, client: cx.client, run };
     let ended = match &subject {
         Subject::Script { chunk, .. } => vm.run(chunk, inputs, RunOptions::default(), &mut host),
@@ -84,23 +105,99 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, flags: ScriptFlags, read_only: boo
         },
     };
     let resp3 = host.run.proto == Proto::Resp3;
+    let stopped = host.run.stopped;
     runs.fetch_add(1, Ordering::Release);
     cx.sv.depth -= 1;
     let function = cx.sv.running.take().is_some_and(|run| run.function);
     cx.ks.cur = db;
     cx.ks.effects.set_muted(false);
     cx.sv.scripts.random = Some(vm.random_state());
+    let failure = failure(&vm, &ended, flags, stopped);
+    close_scopes(cx, scopes, rollback, failure);
     match ended {
         Ok(()) => convert::write(vm.result(0), resp3, &mut cx.reply, &mut cx.sv.stats),
-        Err(error) => report(cx, &vm, error, name, function),
+        Err(RunError::Stopped) => {
+            let text = stop_text(cx, stopped, function, rollback, traits.deadline_ms);
+            cx.sv.stats.count_error(text.split(|b| *b == b' ').next().unwrap_or(b""));
+            cx.reply.error(&text);
+        }
+        Err(error) => report(cx, &vm, error, name),
     }
     vm.reset();
     give_back(cx, &subject, vm);
     Ok(())
 }
 
+/// When a run is to end: the shorter of what the configuration and the script say.
+fn deadline(cx: &Cx<'_>, own: u32) -> Deadline {
+    let ms = deadline_ms(cx, own);
+    if ms == 0 || cx.origin == Origin::Replay {
+        return Deadline::NONE;
+    }
+    Deadline { at_us: cx.sv.stamp.saturating_add(ms.saturating_mul(1000)), ms }
+}
+
+fn deadline_ms(cx: &Cx<'_>, own: u32) -> u64 {
+    [cx.sv.config.script_deadline_ms, u64::from(own)].into_iter().filter(|ms| *ms > 0).min().unwrap_or(0)
+}
+
+/// Why a run did not end well; `None` when it did.
+fn failure(
+    vm: &Vm,
+    ended: &Result<(), RunError>,
+    flags: ScriptFlags,
+    stopped: Option<Reason>,
+) -> Option<Reason> {
+    match ended {
+        Err(RunError::Raised) => Some(Reason::Error),
+        Err(RunError::Stopped) => Some(stopped.unwrap_or(Reason::Kill)),
+        Err(RunError::Limit(_)) => Some(Reason::Memory),
+        Ok(()) if flags.contains(ScriptFlags::RAISED) => None,
+        Ok(()) => match vm.result(0) {
+            ValueRef::Table(table) if matches!(table.field(b"err"), ValueRef::Str(_)) => {
+                Some(Reason::ErrorReply)
+            }
+            _ => None,
+        },
+    }
+}
+
+/// Ends the scopes that the run opened: savepoints that a stop left open, then its own.
+fn close_scopes(cx: &mut Cx<'_>, before: usize, rollback: bool, failure: Option<Reason>) {
+    let own = before + usize::from(rollback);
+    while cx.ks.undo.depth() > own {
+        cx.ks.take_back();
+        cx.sv.stats.rollbacks.count(Reason::Savepoint);
+    }
+    match failure {
+        _ if !rollback => {}
+        None => cx.ks.commit_scope(),
+        Some(reason) => {
+            cx.ks.take_back();
+            cx.sv.stats.rollbacks.count(reason);
+        }
+    }
+}
+
+/// The error that tells of a stop.
+#[cold]
+fn stop_text(cx: &Cx<'_>, reason: Option<Reason>, function: bool, rollback: bool, own_ms: u32) -> Vec<u8> {
+    match reason {
+        Some(Reason::Deadline) => {
+            format!("DEADLINE script exceeded {} ms, nothing was changed", deadline_ms(cx, own_ms)).into_bytes()
+        }
+        Some(Reason::Undo) => {
+            let nothing = if rollback { ", nothing was changed" } else { "" };
+            let max = cx.sv.config.script_rollback_max_bytes;
+            format!("UNDO script needs more than {max} bytes to be taken back{nothing}").into_bytes()
+        }
+        _ if function => b"ERR Script killed by user with FUNCTION KILL...".to_vec(),
+        _ => b"ERR Script killed by user with SCRIPT KILL...".to_vec(),
+    }
+}
+
 /// What Redis judges before a script runs. Answers whether memory is over `maxmemory`.
-fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool) -> Res<bool> {
+fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool, rollback: bool) -> Res<bool> {
     let oom = cx.sv.oom;
     if flags.contains(ScriptFlags::COMPAT) {
         return Ok(oom);
@@ -114,7 +211,8 @@ fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool) -> Res<bool> {
     if execute::lacks_replicas(cx.sv) && !flags.contains(ScriptFlags::NO_WRITES) {
         return Err(crate::error::NO_REPLICAS);
     }
-    if oom && !flags.intersects(ScriptFlags::ALLOW_OOM | ScriptFlags::NO_WRITES) {
+    // What can be taken back is judged before every command.
+    if oom && !rollback && !flags.intersects(ScriptFlags::ALLOW_OOM | ScriptFlags::NO_WRITES) {
         return Err(CmdError::new(
             "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
         ));
@@ -145,7 +243,7 @@ fn give_back(cx: &mut Cx<'_>, subject: &Subject, vm: Box<Vm>) {
 
 /// Writes the error that ended a run, with the place where it was raised, in Redis's form.
 #[cold]
-fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>, function: bool) {
+fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>) {
     let mut counted = false;
     let mut text = match error {
         RunError::Raised => {
@@ -153,8 +251,7 @@ fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>, function: b
             counted = ignore;
             text
         }
-        RunError::Stopped if function => b"ERR Script killed by user with FUNCTION KILL...".to_vec(),
-        RunError::Stopped => b"ERR Script killed by user with SCRIPT KILL...".to_vec(),
+        RunError::Stopped => b"ERR stopped".to_vec(),
         RunError::Limit(limit) => [b"ERR ", limit.text().as_bytes()].concat(),
     };
     if let Some((source, line)) = place(vm) {

@@ -15,7 +15,7 @@
 
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SCRIPT, Res};
-use crate::script::{self, Subject, cache};
+use crate::script::{self, Subject, Traits, cache};
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// Flags that all scripting commands share.
@@ -50,9 +50,10 @@ pub(super) fn eval(cx: &mut Cx<'_>, read_only: bool) -> Res {
     let sha = cache::sha_of(body);
     let max = cx.sv.config.script_cache_max_entries as usize;
     let script = cx.sv.scripts.cache.load(sha, body, false, max)?;
-    let (chunk, flags) = (script.chunk.clone(), script.flags);
+    let chunk = script.chunk.clone();
+    let traits = Traits { flags: script.flags, deadline_ms: script.deadline_ms };
     cx.sv.stats.evicted_scripts += std::mem::take(&mut cx.sv.scripts.cache.evicted);
-    script::run(cx, Subject::Script { sha, chunk }, flags, read_only, numkeys)
+    script::run(cx, Subject::Script { sha, chunk }, traits, read_only, numkeys)
 }
 
 /// EVALSHA and EVALSHA_RO.
@@ -60,8 +61,9 @@ pub(super) fn evalsha(cx: &mut Cx<'_>, read_only: bool) -> Res {
     let sha = cache::parse_hex(cx.args[1]).ok_or(NO_SCRIPT)?;
     let numkeys = numkeys(cx, crate::error::NOT_INTEGER)?;
     let script = cx.sv.scripts.cache.get(&sha).ok_or(NO_SCRIPT)?;
-    let (chunk, flags) = (script.chunk.clone(), script.flags);
-    script::run(cx, Subject::Script { sha, chunk }, flags, read_only, numkeys)
+    let chunk = script.chunk.clone();
+    let traits = Traits { flags: script.flags, deadline_ms: script.deadline_ms };
+    script::run(cx, Subject::Script { sha, chunk }, traits, read_only, numkeys)
 }
 
 /// FCALL and FCALL_RO.
@@ -70,7 +72,7 @@ pub(super) fn fcall(cx: &mut Cx<'_>, read_only: bool) -> Res {
     let Some(function) = cx.sv.scripts.libraries.function(name) else {
         return Err(CmdError::new("ERR Function not found"));
     };
-    let flags = function.flags;
+    let traits = Traits { flags: function.flags, deadline_ms: function.deadline_ms };
     let numkeys = numkeys(cx, CmdError::new("ERR Bad number of keys provided"))?;
-    script::run(cx, Subject::Function { name: name.to_vec() }, flags, read_only, numkeys)
+    script::run(cx, Subject::Function { name: name.to_vec() }, traits, read_only, numkeys)
 }

@@ -32,14 +32,14 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, summary: &'static str
 }
 
 const SUBS: &[Spec] = &[
-    sub("delete", 3, Flags::WRITE, "Deletes a library.", delete),
+    sub("delete", 3, Flags::WRITE, "Deletes a library.", delete).no_rollback(),
     sub("dump", 2, Flags::empty(), "The libraries as bytes, for FUNCTION RESTORE.", dump),
-    sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush),
+    sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush).no_rollback(),
     sub("help", 2, Flags::LOADING.union(Flags::STALE), "Lists the subcommands.", crate::commands::help),
     sub("kill", 2, Flags::ALLOW_BUSY, "Stops the function that runs, if it wrote nothing.", |cx| stop(cx, true)),
     sub("list", -2, Flags::empty(), "The libraries and their functions.", list),
-    sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load),
-    sub("restore", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads the libraries of FUNCTION DUMP.", restore),
+    sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load).no_rollback(),
+    sub("restore", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads the libraries of FUNCTION DUMP.", restore).no_rollback(),
     sub("stats", 2, Flags::ALLOW_BUSY, "What runs, and how much is loaded.", stats),
 ];
 

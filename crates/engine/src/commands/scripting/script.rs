@@ -28,7 +28,7 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, since: &'static str, 
 
 const SUBS: &[Spec] = &[
     sub("exists", -3, Flags::STALE, "2.6.0", "Which scripts are in the cache.", exists),
-    sub("flush", -2, Flags::STALE, "2.6.0", "Empties the cache.", flush),
+    sub("flush", -2, Flags::STALE, "2.6.0", "Empties the cache.", flush).no_rollback(),
     sub("help", 2, Flags::LOADING.union(Flags::STALE), "5.0.0", "Lists the subcommands.", crate::commands::help),
     sub("kill", 2, Flags::ALLOW_BUSY, "2.6.0", "Stops the script that runs, if it wrote nothing.", kill),
     sub("load", 3, Flags::STALE, "2.6.0", "Puts a script into the cache.", load),
@@ -83,7 +83,7 @@ pub(super) fn stop(cx: &mut Cx<'_>, function: bool) -> Res {
     if run.function != function {
         return Err(run.busy());
     }
-    if run.wrote {
+    if run.wrote && !run.rollback {
         return Err(CmdError::new(
             "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.",
         ));

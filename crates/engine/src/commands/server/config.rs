@@ -37,9 +37,9 @@ const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler
 const SUBS: &[Spec] = &[
     sub("get", -3, "Values of the parameters that match.", get),
     sub("help", 2, "Lists the subcommands.", crate::commands::help),
-    sub("resetstat", 2, "Sets the statistics back.", reset_stat),
-    sub("rewrite", 2, "Writes the parameters to the configuration file.", rewrite),
-    sub("set", -4, "Changes parameters, all or none.", set),
+    sub("resetstat", 2, "Sets the statistics back.", reset_stat).no_rollback(),
+    sub("rewrite", 2, "Writes the parameters to the configuration file.", rewrite).no_rollback(),
+    sub("set", -4, "Changes parameters, all or none.", set).no_rollback(),
 ];
 
 fn get(cx: &mut Cx<'_>) -> Res {

@@ -26,7 +26,8 @@ pub const SPEC: Spec = Spec::new(
     Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE),
     run,
 )
-.doc("1.0.0", "Depends on the subcommand", "Tools for tests.");
+.doc("1.0.0", "Depends on the subcommand", "Tools for tests.")
+.no_rollback();
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let allowed = match cx.sv.config.enable_debug_command {

@@ -12,6 +12,7 @@ use crate::commands;
 use crate::cx::Cx;
 use crate::error::Res;
 use crate::keyspace::Keyspace;
+use crate::script::Reason;
 use crate::spec::{Cat, Flags, Group, Spec};
 use crate::state::ServerState;
 use std::fmt::Write;
@@ -252,6 +253,15 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "acl_access_denied_tls_cert" = 0,
         "acl_access_denied_db" = sv.acl.denied[4],
         "undeclared_keys" = s.undeclared_keys,
+        "script_rollbacks" = s.rollbacks.scripts(),
+        "script_rollbacks_error" = s.rollbacks.of(Reason::Error),
+        "script_rollbacks_error_reply" = s.rollbacks.of(Reason::ErrorReply),
+        "script_rollbacks_kill" = s.rollbacks.of(Reason::Kill),
+        "script_rollbacks_deadline" = s.rollbacks.of(Reason::Deadline),
+        "script_rollbacks_memory" = s.rollbacks.of(Reason::Memory),
+        "script_rollbacks_undo" = s.rollbacks.of(Reason::Undo),
+        "savepoint_rollbacks" = s.rollbacks.of(Reason::Savepoint),
+        "transaction_rollbacks" = s.rollbacks.of(Reason::Transaction),
     );
 }
 

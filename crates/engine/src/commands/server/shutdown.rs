@@ -21,7 +21,8 @@ pub const SPEC: Spec = Spec::new(
         .union(Flags::ALLOW_BUSY),
     run,
 )
-.doc("1.0.0", "O(1)", "Ends the server.");
+.doc("1.0.0", "O(1)", "Ends the server.")
+.no_rollback();
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let (mut save, mut abort) = (None, false);

@@ -29,7 +29,7 @@ const SUBS: &[Spec] = &[
     sub("get", -2, "The newest entries.", get),
     sub("help", 2, "Lists the subcommands.", crate::commands::help),
     sub("len", 2, "Number of entries.", len),
-    sub("reset", 2, "Drops all entries.", reset),
+    sub("reset", 2, "Drops all entries.", reset).no_rollback(),
 ];
 
 fn get(cx: &mut Cx<'_>) -> Res {

@@ -45,16 +45,16 @@ const SUBS: &[Spec] = &[
     sub("help", 2, NONE, "5.0.0", "Lists the subcommands.", crate::commands::help),
     sub("id", 2, NONE, "5.0.0", "The connection's number.", id),
     sub("info", 2, NONE, "6.2.0", "A line about this connection.", show::info),
-    sub("kill", -3, ADMIN, "2.4.0", "Closes connections.", manage::kill),
+    sub("kill", -3, ADMIN, "2.4.0", "Closes connections.", manage::kill).no_rollback(),
     sub("list", -2, ADMIN, "2.4.0", "A line about each connection.", show::list),
     sub("no-evict", 3, ADMIN, "7.0.0", "Exempts the connection from eviction.", no_evict),
     sub("no-touch", 3, NONE, "7.2.0", "Makes the connection's reads leave access times alone.", no_touch),
-    sub("pause", -3, ADMIN, "3.0.0", "Makes commands of clients wait.", manage::pause),
+    sub("pause", -3, ADMIN, "3.0.0", "Makes commands of clients wait.", manage::pause).no_rollback(),
     sub("reply", 3, NONE, "3.2.0", "Switches replies on or off.", manage::reply),
     sub("setinfo", 4, NONE, "7.2.0", "Sets the library's name or version.", set_info),
     sub("setname", 3, NONE, "2.6.9", "Names the connection.", set_name),
-    sub("unblock", -3, ADMIN, "5.0.0", "Ends another connection's blocking command.", manage::unblock),
-    sub("unpause", 2, ADMIN, "6.2.0", "Ends CLIENT PAUSE.", manage::unpause),
+    sub("unblock", -3, ADMIN, "5.0.0", "Ends another connection's blocking command.", manage::unblock).no_rollback(),
+    sub("unpause", 2, ADMIN, "6.2.0", "Ends CLIENT PAUSE.", manage::unpause).no_rollback(),
 ];
 
 /// Refuses names with spaces, line breaks or other bytes outside of printable ASCII.
