@@ -28,6 +28,7 @@ const MORE: &[&str] = &[
     "HPEXPIRE $k 1000000 FIELDS 1 $e",
     "HEXPIRE $k 1000 FIELDS 2 $e $e",
     "HEXPIREAT $k 4000000000 FIELDS 1 $e",
+    "HEXPIREAT $k 4000000000 FIELDS 2 m1 m2",
     "HPEXPIREAT $k 4000000000123 FIELDS 1 $e",
     "HPERSIST $k FIELDS 3 m1 m2 $e",
     "HDEL $k m1 m2 m3",
