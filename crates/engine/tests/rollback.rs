@@ -1,9 +1,9 @@
 //! All-or-nothing scripts and transactions: what is taken back, when, and what clients are told.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use totality_engine::busy::Busy;
 use totality_engine::engine::NoTicker;
-use std::sync::{Arc, OnceLock};
-use std::sync::atomic::{AtomicU64, Ordering};
 use totality_engine::{ClientId, Clock, Config, ConnInfo, Engine, Interrupt, ManualClock, Outgoing, Ticker};
 
 struct Bench {
@@ -110,7 +110,10 @@ fn an_error_takes_back_only_where_the_script_asks() {
     assert_eq!(b.run("GET k"), "$3\r\nnew\r\n");
     b.run("SET k old");
     let reply = b.eval(&format!("--- @rollback on\n{body}"));
-    assert!(reply.starts_with("-WRONGTYPE Operation against a key holding the wrong kind of value script: "), "{reply}");
+    assert!(
+        reply.starts_with("-WRONGTYPE Operation against a key holding the wrong kind of value script: "),
+        "{reply}"
+    );
     assert!(reply.ends_with("on @user_script:2.\r\n"), "{reply}");
     assert_eq!(b.run("GET k"), "$3\r\nold\r\n");
     assert_eq!((b.info("script_rollbacks"), b.info("script_rollbacks_error")), ("1".into(), "1".into()));
@@ -223,7 +226,9 @@ fn what_expired_untouched_stays_deleted() {
     assert_eq!(b.run("GET k"), "$1\r\n1\r\n");
     assert_eq!(b.run("DBSIZE"), ":1\r\n");
     // A key that the scope gave a past deadline comes back as it was.
-    b.eval("--- @rollback on\nredis.call('SET', KEYS[1], 2, 'PXAT', 1) redis.call('GET', KEYS[1]) error('x')");
+    b.eval(
+        "--- @rollback on\nredis.call('SET', KEYS[1], 2, 'PXAT', 1) redis.call('GET', KEYS[1]) error('x')",
+    );
     assert_eq!(b.run("GET k"), "$1\r\n1\r\n");
     assert_eq!(b.run("TTL k"), ":-1\r\n");
     assert_eq!(b.left(), Vec::<String>::new());
@@ -245,7 +250,10 @@ fn a_kill_takes_back_what_was_written() {
     assert_eq!(b.run("EXISTS k"), ":0\r\n");
     assert_eq!(b.info("script_rollbacks_kill"), "1");
     // Nothing in the script can catch it, and savepoints are taken back with it.
-    let script = format!("--- @rollback on\nwhile true do pcall(redis.savepoint, function() {} end) end", LOOP.replace("return i", ""));
+    let script = format!(
+        "--- @rollback on\nwhile true do pcall(redis.savepoint, function() {} end) end",
+        LOOP.replace("return i", "")
+    );
     let reply = b.call_with(&["EVAL", &script, "1", "k"], &mut kill());
     assert_eq!(reply, "-ERR Script killed by user with SCRIPT KILL...\r\n");
     assert_eq!((b.run("EXISTS k"), b.engine.ks.undo.depth()), (":0\r\n".to_owned(), 0));
@@ -262,7 +270,10 @@ fn a_deadline_stops_what_can_be_taken_back() {
     let script = format!("--- @rollback on\n--- @deadline 50\n{LOOP}");
     let text = "-DEADLINE script exceeded 50 ms, nothing was changed\r\n";
     assert_eq!(b.eval(&script), text);
-    assert_eq!((b.run("EXISTS k"), b.info("script_rollbacks_deadline")), (":0\r\n".to_owned(), "1".to_owned()));
+    assert_eq!(
+        (b.run("EXISTS k"), b.info("script_rollbacks_deadline")),
+        (":0\r\n".to_owned(), "1".to_owned())
+    );
     // The shorter one counts; what wrote nothing can be stopped, too.
     b.run("CONFIG SET script-deadline-ms 20");
     assert_eq!(b.eval(&script), text.replace("50", "20"));
@@ -272,7 +283,9 @@ fn a_deadline_stops_what_can_be_taken_back() {
     assert_eq!(reply, ":1000\r\n");
     let mut lines = 0;
     while let Some(out) = b.engine.next_outgoing() {
-        lines += usize::from(matches!(out, Outgoing::Log { text, .. } if String::from_utf8_lossy(&text).contains("past its deadline")));
+        lines += usize::from(
+            matches!(out, Outgoing::Log { text, .. } if String::from_utf8_lossy(&text).contains("past its deadline")),
+        );
     }
     assert_eq!(lines, 1);
 }
@@ -297,7 +310,10 @@ fn a_transaction_is_all_or_nothing_on_request() {
     );
     assert_eq!(b.run("GET k"), "$1\r\n1\r\n");
     assert_eq!(b.info("transaction_rollbacks"), "1");
-    assert_eq!(go(&mut b, &["SELECT 1", "LPOP k", "SET k 1", "LPOP k"]).split(':').next(), Some("-EXECABORT Transaction discarded because of"));
+    assert_eq!(
+        go(&mut b, &["SELECT 1", "LPOP k", "SET k 1", "LPOP k"]).split(':').next(),
+        Some("-EXECABORT Transaction discarded because of")
+    );
     assert_eq!(b.run("DBSIZE"), ":1\r\n");
     assert_eq!(go(&mut b, &["INCR k", "EVAL return(1) 0"]), "*2\r\n:2\r\n:1\r\n");
     assert_eq!(
@@ -316,7 +332,8 @@ fn the_undo_log_is_bounded() {
     b.run("CONFIG SET script-rollback-max-bytes 100000");
     b.call(&["SET", "k", &"x".repeat(200_000)]);
     let before = b.engine.ks.used_memory();
-    let reply = b.eval("--- @rollback on\nredis.call('SET', KEYS[1], 1) return pcall(redis.call, 'GET', KEYS[1])");
+    let reply =
+        b.eval("--- @rollback on\nredis.call('SET', KEYS[1], 1) return pcall(redis.call, 'GET', KEYS[1])");
     assert_eq!(reply, "-UNDO script needs more than 100000 bytes to be taken back, nothing was changed\r\n");
     assert_eq!(b.run("STRLEN k"), ":200000\r\n");
     assert_eq!(b.engine.ks.used_memory(), before);
@@ -339,7 +356,9 @@ fn memory_is_judged_before_every_command_of_a_rollback_script() {
     assert_eq!(b.run("DBSIZE"), ":0\r\n");
     assert_eq!(b.eval(body), ":1\r\n");
     // It may be caught, and what frees memory may run.
-    let reply = b.eval("--- @rollback on\nlocal r = redis.pcall('SET', 'new', 1) return {r.err, redis.call('DEL', 'k1')}");
+    let reply = b.eval(
+        "--- @rollback on\nlocal r = redis.pcall('SET', 'new', 1) return {r.err, redis.call('DEL', 'k1')}",
+    );
     assert_eq!(reply, "*2\r\n$55\r\nOOM command not allowed when used memory > 'maxmemory'.\r\n:1\r\n");
 }
 

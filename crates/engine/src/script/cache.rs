@@ -164,7 +164,14 @@ impl Cache {
             self.make_room(if pin { usize::MAX } else { max_unpinned });
             self.bytes += body.len() + chunk.size();
             self.unpinned += 1;
-            let cached = Cached { body: body.into(), chunk, flags: header.flags, deadline_ms: header.deadline_ms, pinned: false, used: 0 };
+            let cached = Cached {
+                body: body.into(),
+                chunk,
+                flags: header.flags,
+                deadline_ms: header.deadline_ms,
+                pinned: false,
+                used: 0,
+            };
             self.scripts.insert(sha, cached);
         }
         self.clock += 1;

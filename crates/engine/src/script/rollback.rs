@@ -170,9 +170,8 @@ impl Rollbacks {
 
     /// How often a whole script was taken back because it did not end well.
     pub fn scripts(&self) -> u64 {
-        let whole = |reason: &&Reason| {
-            !matches!(reason, Reason::Savepoint | Reason::Transaction | Reason::Explain)
-        };
+        let whole =
+            |reason: &&Reason| !matches!(reason, Reason::Savepoint | Reason::Transaction | Reason::Explain);
         Reason::ALL.iter().filter(whole).map(|reason| self.of(*reason)).sum()
     }
 }
@@ -185,7 +184,10 @@ mod tests {
     fn tags_count_in_the_leading_comment_only() {
         let on = Tags { flags: ScriptFlags::ROLLBACK, deadline_ms: 0 };
         assert_eq!(tags(b"--- @rollback on\nreturn 1"), Ok(on));
-        assert_eq!(tags(b"#!lua flags=allow-oom\n\n-- what it does\r\n---   @rollback   on  \r\nreturn 1"), Ok(on));
+        assert_eq!(
+            tags(b"#!lua flags=allow-oom\n\n-- what it does\r\n---   @rollback   on  \r\nreturn 1"),
+            Ok(on)
+        );
         assert_eq!(tags(b"-- @rollback on\nreturn 1"), Ok(Tags::default()));
         assert_eq!(tags(b"return 1\n--- @rollback on"), Ok(Tags::default()));
         assert_eq!(tags(b"--[[\n--- @rollback on\n]]"), Ok(Tags::default()));
@@ -201,11 +203,15 @@ mod tests {
 
     #[test]
     fn tags_above_a_line() {
-        let code = b"\n--- @rollback off\nlocal x\n-- about f\n--- @rollback on\nredis.register_function('f', f)";
+        let code =
+            b"\n--- @rollback off\nlocal x\n-- about f\n--- @rollback on\nredis.register_function('f', f)";
         assert_eq!(tags_above(code, 6).unwrap().flags, ScriptFlags::ROLLBACK);
         assert_eq!(tags_above(code, 5).unwrap().flags, ScriptFlags::empty());
         assert_eq!(tags_above(code, 4).unwrap().flags, ScriptFlags::empty());
-        assert_eq!(tags_above(b"--- @rollback x\nf()", 2).unwrap_err(), "1: @rollback must be on, off or raised, not 'x'");
+        assert_eq!(
+            tags_above(b"--- @rollback x\nf()", 2).unwrap_err(),
+            "1: @rollback must be on, off or raised, not 'x'"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! One run of a script or function: what it may do, the run itself, its reply.
 
 use super::header::ScriptFlags;
-use super::rollback::{self, Reason};
 use super::host::{Deadline, Name, Run, ScriptHost};
+use super::rollback::{self, Reason};
 use super::{cache, convert};
 use crate::busy::Running;
 use crate::cx::{Cx, Origin};
@@ -184,7 +184,8 @@ fn close_scopes(cx: &mut Cx<'_>, before: usize, rollback: bool, failure: Option<
 fn stop_text(cx: &Cx<'_>, reason: Option<Reason>, function: bool, rollback: bool, own_ms: u32) -> Vec<u8> {
     match reason {
         Some(Reason::Deadline) => {
-            format!("DEADLINE script exceeded {} ms, nothing was changed", deadline_ms(cx, own_ms)).into_bytes()
+            format!("DEADLINE script exceeded {} ms, nothing was changed", deadline_ms(cx, own_ms))
+                .into_bytes()
         }
         Some(Reason::Undo) => {
             let nothing = if rollback { ", nothing was changed" } else { "" };

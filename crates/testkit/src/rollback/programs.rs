@@ -219,18 +219,30 @@ fn large(key: &[u8], rng: &mut Rng) -> Vec<Command> {
         4 => {
             let mut add = words("ZADD");
             let scores = if rng.one_in(3) { 1 } else { 40 };
-            add.extend((0..n).flat_map(|i| [(i % scores).to_string().into_bytes(), format!("m{i}").into_bytes()]));
+            add.extend(
+                (0..n).flat_map(|i| [(i % scores).to_string().into_bytes(), format!("m{i}").into_bytes()]),
+            );
             add
         }
         _ => {
             let mut all = Vec::new();
             for i in 1..n {
                 let mut add = words("XADD");
-                add.extend([format!("{}-1", i.min(55) + i / 56).into_bytes(), b"f".to_vec(), i.to_string().into_bytes()]);
+                add.extend([
+                    format!("{}-1", i.min(55) + i / 56).into_bytes(),
+                    b"f".to_vec(),
+                    i.to_string().into_bytes(),
+                ]);
                 all.push(add);
             }
-            for text in ["XGROUP CREATE K g 0", "XGROUP CREATE K h 3", "XREADGROUP GROUP g ann COUNT 9 STREAMS K >"] {
-                all.push(text.split(' ').map(|w| if w == "K" { key.to_vec() } else { w.as_bytes().to_vec() }).collect());
+            for text in
+                ["XGROUP CREATE K g 0", "XGROUP CREATE K h 3", "XREADGROUP GROUP g ann COUNT 9 STREAMS K >"]
+            {
+                all.push(
+                    text.split(' ')
+                        .map(|w| if w == "K" { key.to_vec() } else { w.as_bytes().to_vec() })
+                        .collect(),
+                );
             }
             return all;
         }
@@ -314,7 +326,8 @@ return 'fine'
 /// The command that runs a program; with `rollback` it is all or nothing.
 pub fn script_argv(steps: &[Step], rollback: bool) -> Command {
     let header = if rollback { "--- @rollback on\n" } else { "" };
-    let mut argv: Command = vec![b"EVAL".to_vec(), [header, INTERPRETER].concat().into_bytes(), b"0".to_vec()];
+    let mut argv: Command =
+        vec![b"EVAL".to_vec(), [header, INTERPRETER].concat().into_bytes(), b"0".to_vec()];
     for step in steps {
         match step {
             Step::Open => argv.push(b"open".to_vec()),

@@ -25,7 +25,8 @@ impl Snapshot {
                 expires += usize::from(entry.expire != 0);
                 timed += usize::from(matches!(&entry.value, Value::Hash(hash) if hash.has_deadlines()));
                 bytes += entry.key.heap_bytes() + entry.value.mem();
-                let text = format!("{} ttl {} {}", entry.value.encoding(), entry.expire, content(&entry.value));
+                let text =
+                    format!("{} ttl {} {}", entry.value.encoding(), entry.expire, content(&entry.value));
                 keys.insert((number, entry.key.to_vec()), text);
             }
             assert_eq!(expires, db.expires(), "keys with a deadline in database {number}");
