@@ -662,18 +662,23 @@ fn execute<const INSTR: bool>(
                             break 'gc;
                         }
                         Op::Vararg => {
-                            // A fixed number of them has room among the registers.
-                            if i.b != 0
-                                && let Some(f) = st.frames.last()
-                            {
-                                let from = f.func as usize + 1 + proto.num_params as usize;
+                            let func = st.frames.last().map_or(base, |f| f.func as usize + 1);
+                            let from = func + proto.num_params as usize;
+                            let have = base.saturating_sub(from);
+                            // A fixed number of them has room among the registers, as a few more have.
+                            if i.b != 0 || i.a as usize + have <= 250 {
+                                let count = if i.b != 0 { i.b as usize - 1 } else { have };
                                 let low;
                                 (low, regs) = split(&mut st.stack, base);
-                                for n in 0..i.b - 1 {
-                                    match low.get(from + n as usize) {
-                                        Some(v) => put!(r!(i.a.wrapping_add(n)), *v),
-                                        None => r!(i.a.wrapping_add(n)) = Value::Nil,
+                                for n in 0..count {
+                                    let to = &mut regs[(i.a as usize + n) & 255];
+                                    match low.get(from + n) {
+                                        Some(v) => put!(*to, *v),
+                                        None => *to = Value::Nil,
                                     }
+                                }
+                                if i.b == 0 {
+                                    st.top = base + i.a as usize + have;
                                 }
                                 continue 'next;
                             }

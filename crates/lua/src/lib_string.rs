@@ -1,7 +1,7 @@
 //! `string`: everything but `format`, which is in [`crate::lib_format`].
 
 use crate::heap::UpVal;
-use crate::native::{Ctx, NativeFn, NativeKind, PatternSearch, State};
+use crate::native::{Ctx, NativeFn, NativeKind, State};
 use crate::numfmt;
 use crate::pattern::{self, Captured, Found, PatternError, Search};
 use crate::value::{LuaError, StrId, Value, fast_int};
@@ -80,12 +80,6 @@ fn push_part(ctx: &mut Ctx<'_>, s: StrId, from: usize, to: usize) -> Result<(), 
 #[inline]
 fn number(n: usize) -> Value {
     Value::Num(i32::try_from(n).map_or(n as f64, f64::from))
-}
-
-/// A position that 32 bits do not hold. Apart, so that the compiler does not compute it always.
-#[cold]
-fn far(n: f64) -> usize {
-    n as usize
 }
 
 fn push_number(ctx: &mut Ctx<'_>, n: usize) {
@@ -246,25 +240,41 @@ fn search(
 }
 
 /// A search with a pattern from the script; the one used last if it was for the same pattern.
-fn new_search(ctx: &mut Ctx<'_>, p: StrId, from: usize, anchors: bool) -> PatternSearch {
+#[inline]
+fn new_search(ctx: &mut Ctx<'_>, p: StrId, from: usize, anchors: bool) -> Box<Search> {
+    let key = u64::from(p.0) | u64::from(anchors) << 32;
     let mut search = match ctx.st.search.take() {
-        Some(s) if s.pattern == p && s.anchors == anchors => s,
-        Some(mut s) => {
-            s.engine.prepare(ctx.bytes(p), anchors);
-            PatternSearch { pattern: p, anchors, ..s }
-        }
-        None => {
-            PatternSearch { pattern: p, anchors, engine: Box::new(Search::new(ctx.bytes(p), from, anchors)) }
-        }
+        Some(s) if s.key == key => s,
+        kept => prepare_search(ctx, kept, p, anchors, key),
     };
-    search.engine.restart(from);
-    search.engine.refuel(FUEL);
+    search.restart(from);
+    search.refuel(FUEL);
+    search
+}
+
+#[inline(never)]
+fn prepare_search(
+    ctx: &Ctx<'_>,
+    kept: Option<Box<Search>>,
+    p: StrId,
+    anchors: bool,
+    key: u64,
+) -> Box<Search> {
+    let mut search = match kept {
+        Some(mut s) => {
+            s.prepare(ctx.bytes(p), anchors);
+            s
+        }
+        None => Box::new(Search::new(ctx.bytes(p), 0, anchors)),
+    };
+    search.key = key;
     search
 }
 
 /// Keeps a search for the next call.
-fn keep_search(ctx: &mut Ctx<'_>, search: PatternSearch) {
-    if search.engine.is_small() {
+#[inline]
+fn keep_search(ctx: &mut Ctx<'_>, search: Box<Search>) {
+    if search.is_small() {
         ctx.st.search = Some(search);
     }
 }
@@ -319,7 +329,7 @@ fn find_aux(ctx: &mut Ctx<'_>, find: bool) -> Result<usize, LuaError> {
         return find_plain(ctx, s, p, init);
     }
     let mut kept = new_search(ctx, p, init, true);
-    let engine = &mut *kept.engine;
+    let engine = &mut *kept;
     let n = match search(ctx, engine, s, p)? {
         Some((from, to)) if find => {
             push_number(ctx, from + 1);
@@ -361,7 +371,8 @@ fn gmatch(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let s = ctx.check_str(1)?;
     let p = ctx.check_str(2)?;
     let next = ctx.st.gmatch_fn;
-    let values = [Value::Str(s), Value::Str(p), Value::Num(0.0)];
+    // The position is no number of Lua's, which would have to be converted at every step. Scripts do not see it.
+    let values = [Value::Str(s), Value::Str(p), Value::Light(0)];
     let f = ctx.st.heap.new_native_closure(next, &values);
     ctx.push(Value::Func(f));
     Ok(1)
@@ -370,22 +381,19 @@ fn gmatch(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
 fn gmatch_next(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     let &[s, p, at] = ctx.own_upvalues() else { return Ok(0) };
     let up = |u: u32| &ctx.st.heap.upvals[u as usize];
-    let (&UpVal::Closed(Value::Str(s)), &UpVal::Closed(Value::Str(p)), &UpVal::Closed(Value::Num(from))) =
+    let (&UpVal::Closed(Value::Str(s)), &UpVal::Closed(Value::Str(p)), &UpVal::Closed(Value::Light(from))) =
         (up(s), up(p), up(at))
     else {
         return Ok(0);
     };
-    let from = match fast_int(from) {
-        Some(n) => n as usize,
-        None => far(from),
-    };
-    let mut kept = new_search(ctx, p, from, false);
-    let engine = &mut *kept.engine;
+    let mut kept = new_search(ctx, p, from as usize, false);
+    let engine = &mut *kept;
     let Some((from, to)) = search(ctx, engine, s, p)? else {
+        keep_search(ctx, kept);
         return Ok(0);
     };
     let next = if to == from { to + 1 } else { to };
-    ctx.st.heap.upvals[at as usize] = UpVal::Closed(number(next));
+    ctx.st.heap.upvals[at as usize] = UpVal::Closed(Value::Light(next as u32));
     let n = push_captures(ctx, engine, s, (from, to), true)?;
     keep_search(ctx, kept);
     Ok(n)
@@ -420,7 +428,7 @@ fn gsub(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
         _ => return Err(ctx.arg_error(3, "string/function/table expected")),
     };
     let mut kept = new_search(ctx, p, 0, true);
-    let engine = &mut *kept.engine;
+    let engine = &mut *kept;
     let mut buf = ctx.take_buf();
     let (mut at, mut n) = (0usize, 0i32);
     while n < most {

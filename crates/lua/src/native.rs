@@ -75,8 +75,9 @@ pub(crate) struct State {
     /// Registers of the generator behind `math.random`
     pub(crate) rand: [u32; 3],
     pub(crate) bufs: Vec<Vec<u8>>,
-    /// The search used last, for a pattern that is used again and again
-    pub(crate) search: Option<PatternSearch>,
+    /// The search used last, for a pattern that is used again and again. Its key is the pattern's id, with bit 32 for
+    /// anchors
+    pub(crate) search: Option<Box<crate::pattern::Search>>,
     pub(crate) reply: crate::host::Reply,
     /// Settings of `cjson`, reset with each run
     pub(crate) cjson: crate::lib_cjson::Settings,
@@ -99,13 +100,6 @@ pub(crate) struct State {
     pub(crate) overflowing: bool,
     /// Chunks that `load` compiled in this run
     pub(crate) loaded: Vec<(StrId, Vec<u8>, u32)>,
-}
-
-/// A search that is ready for a pattern. Ids of strings are used again after a collection, which forgets this one.
-pub(crate) struct PatternSearch {
-    pub(crate) pattern: StrId,
-    pub(crate) anchors: bool,
-    pub(crate) engine: Box<crate::pattern::Search>,
 }
 
 /// What stays the same during a run.
@@ -721,7 +715,7 @@ impl State {
     /// Ids of strings may stand for others from now on.
     pub(crate) fn forget_search(&mut self) {
         if let Some(s) = &mut self.search {
-            s.pattern = StrId::NONE;
+            s.key = u64::MAX;
         }
     }
 

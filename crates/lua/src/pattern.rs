@@ -678,6 +678,8 @@ pub struct Search {
     running: bool,
     /// Bytes of the pattern that count
     len: usize,
+    /// The pattern's name with the caller, who may keep a search for the same pattern.
+    pub key: u64,
 }
 
 /// Answer of [`Search::run`].
@@ -704,6 +706,7 @@ impl Search {
             row: None,
             running: false,
             len: 0,
+            key: u64::MAX,
         };
         search.prepare(pat, anchors);
         search
