@@ -1,6 +1,8 @@
 //! What the tests share.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod invariants;
+
 use std::path::{Path, PathBuf};
 use totality_script::cases::{self, Case};
 use totality_script::{Script, Single, catalogue as built_in};
