@@ -1,6 +1,6 @@
 //! The hot path of one call as a state machine without I/O: what to send next, given what came.
 //!
-//! EVALSHA first. On NOSCRIPT, SCRIPT LOAD and EVALSHA together on the same connection, at most once: LOAD pins the script,
+//! EVALSHA first. On NOSCRIPT in the servers' own words (a script may answer NOSCRIPT itself, and must not run twice for it), SCRIPT LOAD and EVALSHA together on the same connection, at most once: LOAD pins the script,
 //! EVAL would leave it where the server may evict it. EVAL only where LOAD is refused. MOVED and ASK are followed with the
 //! script state of the new node. What was certainly not run is sent again; what may have been run, only if the header allows.
 
@@ -9,6 +9,9 @@ use crate::header::Retry;
 use crate::runner::Policy;
 use crate::value::Value;
 use std::time::Duration;
+
+/// What every server of the family answers for an unknown SHA1.
+const UNKNOWN_SHA: &str = "NOSCRIPT No matching script";
 
 /// Most redirections of one call.
 const MAX_REDIRECTS: u32 = 8;
@@ -100,7 +103,8 @@ impl Flow {
         let Value::Error(text) = answer else { return Step::Done(Ok(answer)) };
         let word = text.split(' ').next().unwrap_or_default();
         match word {
-            "NOSCRIPT" => {
+            // In other words it may be the script's: then a second run must do no harm.
+            "NOSCRIPT" if text.starts_with(UNKNOWN_SHA) || self.retry != Retry::Unsafe => {
                 self.tally.noscript += 1;
                 match self.form {
                     Form::Sha if !late && self.loads == 0 => {
@@ -212,8 +216,12 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_answers_noscript_itself_runs_twice_at_most() {
-        let mut f = flow(Retry::Unsafe);
+    fn a_script_that_answers_noscript_itself_is_not_run_again() {
+        let mine = || error("NOSCRIPT mine");
+        let end = Step::Done(Err(Error::Refused("NOSCRIPT mine".into())));
+        assert_eq!(feed(&mut flow(Retry::Unsafe), mine()), end);
+        // Where a second run does no harm, it may be a server with words of its own.
+        let mut f = flow(Retry::Safe);
         feed(&mut f, error("NOSCRIPT mine"));
         let got = Ok(vec![Value::Bulk(b"sha".to_vec()), Value::Error("NOSCRIPT mine".into())]);
         assert_eq!(feed(&mut f, got), Step::Done(Err(Error::Refused("NOSCRIPT mine".into()))));
@@ -226,9 +234,12 @@ mod tests {
     #[test]
     fn where_load_is_refused_eval_is_used() {
         let mut f = flow(Retry::Unsafe);
-        feed(&mut f, error("NOSCRIPT x"));
+        feed(&mut f, error("NOSCRIPT No matching script. Please use EVAL."));
         let no = Value::Error("NOPERM User app has no permissions to run the 'script|load' command".into());
-        assert_eq!(feed(&mut f, Ok(vec![no, Value::Error("NOSCRIPT x".into())])), Step::Send);
+        assert_eq!(
+            feed(&mut f, Ok(vec![no, Value::Error("NOSCRIPT No matching script. Please use EVAL.".into())])),
+            Step::Send
+        );
         assert_eq!(f.form, Form::Eval);
         assert!(f.load_refused);
     }
@@ -238,7 +249,7 @@ mod tests {
         let mut f = flow(Retry::Unsafe);
         assert_eq!(feed(&mut f, error("ASK 7 127.0.0.1:7002")), Step::Send);
         assert_eq!((f.address.as_deref(), f.asking), (Some("127.0.0.1:7002"), true));
-        assert_eq!(feed(&mut f, error("NOSCRIPT x")), Step::Send);
+        assert_eq!(feed(&mut f, error("NOSCRIPT No matching script. Please use EVAL.")), Step::Send);
         assert_eq!((f.form, f.asking), (Form::LoadSha, true));
         let moved = Step::Moved { slot: 7, address: "127.0.0.1:7003".into() };
         assert_eq!(feed(&mut f, error("MOVED 7 127.0.0.1:7003")), moved);

@@ -236,10 +236,13 @@ impl Plan {
     pub(crate) fn finish(
         mut self,
         pipeline: &Pipeline,
+        epoch: u64,
         confirmed: &mut Confirmed,
     ) -> (Result<PipelineReply, Error>, Vec<(u16, String)>) {
         let mut replies: Vec<Option<Result<Value, Error>>> = pipeline.calls.iter().map(|_| None).collect();
         let mut moved = Vec::new();
+        // The connection may have been made just now; what was loaded by it counts.
+        confirmed.at(epoch);
         for part in &mut self.parts {
             let got = match part.replies() {
                 Ok(got) => got,

@@ -205,6 +205,7 @@ pub(crate) fn error_code(e: &Error) -> &str {
         Error::NoAnswer { why: LinkError::Timeout, .. } => "TIMEOUT",
         Error::NoAnswer { .. } => "CONNECTION",
         Error::Contract { .. } | Error::UnknownCode { .. } => "CONTRACT",
+        Error::ScriptEvicted { .. } => "NOSCRIPT",
         _ => "CLIENT",
     }
 }
@@ -332,7 +333,7 @@ impl<T: Target> Runner<T> {
             let got = self.target.exchange(Node::Slot(part.slot), &part.commands, self.policy.timeout);
             part.feed(got, began.elapsed());
         }
-        let (reply, moved) = plan.finish(pipeline, &mut self.confirmed);
+        let (reply, moved) = plan.finish(pipeline, self.target.epoch(), &mut self.confirmed);
         for (slot, address) in moved {
             self.target.moved(slot, &address);
         }

@@ -106,7 +106,7 @@ impl<T: AsyncTarget> AsyncRunner<T> {
             let got = target.exchange(Node::Slot(part.slot), &part.commands, self.policy.timeout).await;
             part.feed(got, began.elapsed());
         }
-        let (reply, moved) = plan.finish(pipeline, &mut confirmed());
+        let (reply, moved) = plan.finish(pipeline, target.epoch(), &mut confirmed());
         moved.iter().for_each(|(slot, address)| target.moved(*slot, address));
         reply
     }

@@ -73,11 +73,13 @@ fn locks<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
         let (owner, request) = (format!("c{client}"), format!("{client}-{round}"));
         if round % 4 == 3 {
             let items = [lock::MultiItem { item: "x" }, lock::MultiItem { item: "y" }];
-            let call = lock::Multi { group: tag, owner: &owner, lease_ms: 60_000, request: &request, items: &items };
+            let call =
+                lock::Multi { group: tag, owner: &owner, lease_ms: 60_000, request: &request, items: &items };
             if let lock::MultiReply::Acquired { token, .. } = ask(r, &call) {
                 enter(token);
                 let items = [lock::MultiReleaseItem { item: "x" }, lock::MultiReleaseItem { item: "y" }];
-                let call = lock::MultiRelease { group: tag, owner: &owner, token: token as u64, items: &items };
+                let call =
+                    lock::MultiRelease { group: tag, owner: &owner, token: token as u64, items: &items };
                 assert_eq!(ask(r, &call), lock::MultiReleaseReply::Released { released: 2 });
                 return true;
             }
@@ -88,7 +90,9 @@ fn locks<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
         let args = [owner.as_str(), "60000", request.as_str()];
         let got = r.run(get("lock.acquire").unwrap(), &keys, &args).unwrap();
         let totality_script::Value::Array(v) = got else { panic!("{got:?}") };
-        let (totality_script::Value::Int(code), totality_script::Value::Int(token)) = (&v[0], &v[1]) else { panic!() };
+        let (totality_script::Value::Int(code), totality_script::Value::Int(token)) = (&v[0], &v[1]) else {
+            panic!()
+        };
         if *code != 1 {
             return false;
         }
@@ -112,11 +116,18 @@ fn reentrant<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
             let call = rlock::Acquire { resource: tag, owner: &owner, lease_ms: 60_000, request: &request };
             let first = ask(r, &call);
             match (first, ask(r, &call)) {
-                (rlock::AcquireReply::Held { .. }, rlock::AcquireReply::Held { .. }) if depth == 0 => return false,
+                (rlock::AcquireReply::Held { .. }, rlock::AcquireReply::Held { .. }) if depth == 0 => {
+                    return false;
+                }
                 // Free between the two.
-                (rlock::AcquireReply::Held { .. }, rlock::AcquireReply::Acquired { token: t, .. }) if depth == 0 => token = t,
+                (rlock::AcquireReply::Held { .. }, rlock::AcquireReply::Acquired { token: t, .. })
+                    if depth == 0 =>
+                {
+                    token = t
+                }
                 (
-                    rlock::AcquireReply::Acquired { token: t, .. } | rlock::AcquireReply::Reentered { token: t, .. },
+                    rlock::AcquireReply::Acquired { token: t, .. }
+                    | rlock::AcquireReply::Reentered { token: t, .. },
                     rlock::AcquireReply::Repeated { holds, .. },
                 ) => {
                     assert_eq!(holds, depth + 1, "a retry counted as a hold");
@@ -129,8 +140,13 @@ fn reentrant<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
         inside.fetch_sub(1, SeqCst);
         for depth in [1, 0] {
             let request = format!("{client}-{round}-{depth}");
-            let call =
-                rlock::Release { resource: tag, owner: &owner, token: token as u64, request: &request, keep_ms: 1000 };
+            let call = rlock::Release {
+                resource: tag,
+                owner: &owner,
+                token: token as u64,
+                request: &request,
+                keep_ms: 1000,
+            };
             assert_eq!(ask(r, &call), rlock::ReleaseReply::Released { token, holds: depth });
         }
         true
@@ -144,8 +160,13 @@ fn rwlocks<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
         let holder = format!("c{client}");
         let request = format!("{client}-{round}");
         if client % 4 == 0 {
-            let call =
-                rwlock::Write { resource: tag, holder: &holder, lease_ms: 60_000, request: &request, want_ms: 0 };
+            let call = rwlock::Write {
+                resource: tag,
+                holder: &holder,
+                lease_ms: 60_000,
+                request: &request,
+                want_ms: 0,
+            };
             let rwlock::WriteReply::Acquired { token, .. } = ask(r, &call) else { return false };
             assert_eq!(writers.fetch_add(1, SeqCst), 0, "two writers");
             assert_eq!(readers.load(SeqCst), 0, "a writer among readers");
@@ -167,14 +188,18 @@ fn rwlocks<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
 fn leaders<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     let elected = together(new, 5, |r, client, _| {
         let node = format!("n{client}");
-        matches!(ask(r, &leader::Claim { group: tag, node: &node, lease_ms: 60_000 }), leader::ClaimReply::Elected { .. })
+        matches!(
+            ask(r, &leader::Claim { group: tag, node: &node, lease_ms: 60_000 }),
+            leader::ClaimReply::Elected { .. }
+        )
     });
     assert_eq!(elected, 1, "leaders");
     let best = AtomicU64::new(0);
     together(new, 20, |r, client, round| {
         let token = 1 + (round * CLIENTS + (client * 5) % CLIENTS) as u64;
         let value = token.to_string();
-        let call = fence::Set { resource: tag, token, value: value.as_bytes(), ttl_ms: 60_000, keep_ms: 60_000 };
+        let call =
+            fence::Set { resource: tag, token, value: value.as_bytes(), ttl_ms: 60_000, keep_ms: 60_000 };
         if let fence::SetReply::Written { .. } = ask(r, &call) {
             best.fetch_max(token, SeqCst);
         }
@@ -276,12 +301,26 @@ fn idempotency<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     let ran = Mutex::new(BTreeMap::<usize, usize>::new());
     together(new, 20, |r, client, round| {
         let (key, owner) = (format!("k{round}"), format!("{client}-{round}"));
-        let begin = idem::Begin { scope: tag, key: &key, fingerprint: "f", owner: &owner, lease_ms: 60_000, ttl_ms: 600_000 };
+        let begin = idem::Begin {
+            scope: tag,
+            key: &key,
+            fingerprint: "f",
+            owner: &owner,
+            lease_ms: 60_000,
+            ttl_ms: 600_000,
+        };
         match ask(r, &begin) {
             idem::BeginReply::Created { .. } => {
                 *ran.lock().unwrap().entry(round).or_default() += 1;
                 let result = owner.as_bytes();
-                let done = idem::Complete { scope: tag, key: &key, fingerprint: "f", owner: &owner, result, ttl_ms: 600_000 };
+                let done = idem::Complete {
+                    scope: tag,
+                    key: &key,
+                    fingerprint: "f",
+                    owner: &owner,
+                    result,
+                    ttl_ms: 600_000,
+                };
                 assert_eq!(ask(r, &done), idem::CompleteReply::Stored { attempt: 1 });
                 true
             }
@@ -318,8 +357,14 @@ fn stock<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     set(&mut r, &format!("stock:{{{tag}}}:a"), "50");
     set(&mut r, &format!("stock:{{{tag}}}:b"), "70");
     let taken = together(new, 20, |r, _, _| {
-        let items = [stock::DeductMultiItem { item: "a", quantity: 1 }, stock::DeductMultiItem { item: "b", quantity: 1 }];
-        matches!(ask(r, &stock::DeductMulti { group: tag, items: &items }), stock::DeductMultiReply::Taken { .. })
+        let items = [
+            stock::DeductMultiItem { item: "a", quantity: 1 },
+            stock::DeductMultiItem { item: "b", quantity: 1 },
+        ];
+        matches!(
+            ask(r, &stock::DeductMulti { group: tag, items: &items }),
+            stock::DeductMultiReply::Taken { .. }
+        )
     });
     let left = (number(&mut r, &format!("stock:{{{tag}}}:a")), number(&mut r, &format!("stock:{{{tag}}}:b")));
     assert_eq!((taken, left), (50, (0, 20)), "stock.deduct_multi");
@@ -372,7 +417,9 @@ fn accounts<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
             journal_max: 100,
         };
         match ask(r, &call) {
-            account::TransferReply::Moved { .. } => assert!(booked.lock().unwrap().insert(txid), "booked twice"),
+            account::TransferReply::Moved { .. } => {
+                assert!(booked.lock().unwrap().insert(txid), "booked twice")
+            }
             account::TransferReply::Repeated { .. } | account::TransferReply::Insufficient { .. } => {}
             other => panic!("{other:?}"),
         }
@@ -383,11 +430,18 @@ fn accounts<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     let credited = AtomicI64::new(0);
     together(new, 10, |r, client, round| {
         let txid = format!("{}-{round}", client / 2);
-        let call = account::Credit { account: tag, amount: 5, txid: &txid, keep_ms: 600_000, journal_max: 10 };
+        let call =
+            account::Credit { account: tag, amount: 5, txid: &txid, keep_ms: 600_000, journal_max: 10 };
         if let account::CreditReply::Credited { .. } = ask(r, &call) {
             credited.fetch_add(5, SeqCst);
         }
-        let call = account::Debit { account: tag, amount: 7, txid: &format!("d{txid}"), keep_ms: 600_000, journal_max: 10 };
+        let call = account::Debit {
+            account: tag,
+            amount: 7,
+            txid: &format!("d{txid}"),
+            keep_ms: 600_000,
+            journal_max: 10,
+        };
         match r.call(&call) {
             Ok(account::DebitReply::Debited { .. }) => {
                 credited.fetch_sub(7, SeqCst);
@@ -451,7 +505,8 @@ fn caches<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
         ask(r, &call);
         true
     });
-    let best = (0..CLIENTS).flat_map(|c| (0..20).map(move |r| 1 + (c * 7 + r * 3) % 50)).max().unwrap() as i64;
+    let best =
+        (0..CLIENTS).flat_map(|c| (0..20).map(move |r| 1 + (c * 7 + r * 3) % 50)).max().unwrap() as i64;
     let got = ask(&mut new(), &cache::Get { name: &name });
     assert_eq!(got, cache::GetReply::Hit { version: best, data: best.to_string().into_bytes() });
 }
@@ -471,7 +526,10 @@ fn counters<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     assert_eq!(n, 20, "counter.once");
     let n = together(new, 20, |r, _, round| {
         let id = format!("i{round}");
-        matches!(ask(r, &dedup::Seen { name: tag, id: &id, ttl_ms: 60_000, max_ids: 1000 }), dedup::SeenReply::New { .. })
+        matches!(
+            ask(r, &dedup::Seen { name: tag, id: &id, ttl_ms: 60_000, max_ids: 1000 }),
+            dedup::SeenReply::New { .. }
+        )
     });
     assert_eq!(n, 20, "dedup.seen");
     ask(&mut new(), &latch::Init { name: tag, count: CLIENTS as u64, ttl_ms: 60_000 });
@@ -482,7 +540,9 @@ fn counters<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     assert_eq!(n, 1, "latch.down");
     let blocks = Mutex::new(Vec::new());
     together(new, 10, |r, client, _| {
-        if let id::BlockReply::Given { first, last } = ask(r, &id::Block { name: tag, size: 1 + client as u64 }) {
+        if let id::BlockReply::Given { first, last } =
+            ask(r, &id::Block { name: tag, size: 1 + client as u64 })
+        {
             blocks.lock().unwrap().extend(first..=last);
         }
         true
@@ -500,7 +560,14 @@ fn counters<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     });
     assert_eq!(number(&mut new(), &format!("stats:{{{tag}}}:total")), total.into_inner());
     let n = together(new, 10, |r, _, _| {
-        let call = breaker::Record { service: tag, ok: 0, threshold: 40, window_ms: 3_600_000, open_ms: 3_600_000, needed: 1 };
+        let call = breaker::Record {
+            service: tag,
+            ok: 0,
+            threshold: 40,
+            window_ms: 3_600_000,
+            open_ms: 3_600_000,
+            needed: 1,
+        };
         matches!(ask(r, &call), breaker::RecordReply::Opened { .. })
     });
     assert_eq!(n, 1, "breaker.record opened {n} times");
@@ -510,13 +577,20 @@ fn counters<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
 fn queues<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     let pushed = together(new, 20, |r, client, round| {
         let id = format!("{}-{round}", client / 2);
-        let call = queue::Push { queue: tag, id: &id, body: id.as_bytes(), priority: (round % 3) as u64, max_length: 1000 };
+        let call = queue::Push {
+            queue: tag,
+            id: &id,
+            body: id.as_bytes(),
+            priority: (round % 3) as u64,
+            max_length: 1000,
+        };
         matches!(ask(r, &call), queue::PushReply::Pushed { .. })
     });
     assert_eq!(pushed, 20 * CLIENTS / 2, "an id was pushed twice");
     let later = together(new, 2, |r, client, round| {
         let id = format!("later-{client}-{round}");
-        let call = delayed::Add { queue: tag, id: &id, body: b"x", delay_ms: 0, priority: 1, max_length: 1000 };
+        let call =
+            delayed::Add { queue: tag, id: &id, body: b"x", delay_ms: 0, priority: 1, max_length: 1000 };
         matches!(ask(r, &call), delayed::AddReply::Added { .. })
     });
     let moved = AtomicI64::new(0);
@@ -529,7 +603,8 @@ fn queues<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     let done = Mutex::new(HashSet::new());
     together(new, 40, |r, client, round| {
         let worker = format!("w{client}");
-        let call = queue::Claim { queue: tag, worker: &worker, lease_ms: 60_000, count: 1 + (round % 3) as u64 };
+        let call =
+            queue::Claim { queue: tag, worker: &worker, lease_ms: 60_000, count: 1 + (round % 3) as u64 };
         let queue::ClaimReply::Claimed { packed, .. } = ask(r, &call) else { return false };
         for job in Job::unpack(&packed).unwrap() {
             let id = String::from_utf8(job.id).unwrap();

@@ -1,7 +1,9 @@
 //! What the tests share.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod cluster;
 pub mod invariants;
+pub mod recorder;
 
 use std::path::{Path, PathBuf};
 use totality_script::cases::{self, Case};

@@ -1,0 +1,391 @@
+//! How calls reach a real server: loading, pipelines, transactions, what is retried and what is not.
+
+mod common;
+
+use common::Place;
+use std::time::{Duration, Instant};
+use totality_script::cases::Bench;
+use totality_script::catalogue::{get, idem, lock, rl, stock};
+use totality_script::{
+    Answer, AsyncRunner, AsyncSingle, Error, Fallback, LinkError, Pipeline, PipelineMode, Policy, Runner,
+    Script, Sentinel, Single, Value, Wrapper,
+};
+
+fn places(test: &str) -> Vec<Place> {
+    let mut out = vec![Place::totality(&[])];
+    out.extend(Place::redis(test, &[]));
+    out
+}
+
+fn cmd(r: &mut Runner<Single>, words: &[&str]) -> Value {
+    Bench::new(r).command(words).unwrap()
+}
+
+/// How often a command ran, by INFO commandstats.
+fn calls(r: &mut Runner<Single>, command: &str) -> u64 {
+    let info = cmd(r, &["INFO", "commandstats"]);
+    let text = String::from_utf8(info.bytes().unwrap().to_vec()).unwrap();
+    let line = text.lines().find_map(|l| l.strip_prefix(&format!("cmdstat_{command}:calls="))).unwrap_or("0");
+    line.split(',').next().unwrap().parse().unwrap()
+}
+
+fn gcra(subject: &str) -> rl::Gcra<'_> {
+    rl::Gcra { subject, limit: 1, period_ms: 86_400_000, burst: 100, cost: 1 }
+}
+
+#[test]
+fn a_script_is_loaded_once_and_never_sent_by_eval() {
+    for place in places("hot path: loading") {
+        let mut r = Runner::new(place.single());
+        (0..5).for_each(|_| drop(r.call(&gcra("a")).unwrap()));
+        assert_eq!(
+            (calls(&mut r, "evalsha"), calls(&mut r, "script|load"), calls(&mut r, "eval")),
+            (6, 1, 0)
+        );
+        cmd(&mut r, &["SCRIPT", "FLUSH"]);
+        let got = r.call(&gcra("a")).unwrap();
+        assert!(matches!(got, rl::GcraReply::Allowed { remaining: 94, .. }), "{got:?}");
+        assert_eq!(calls(&mut r, "script|load"), 2);
+        // A script that only reads goes by the read-only form.
+        r.call(&lock::Inspect { resource: "x" }).unwrap();
+        assert_eq!(calls(&mut r, "evalsha_ro"), 2);
+        // Loaded ahead, the first call finds it.
+        let before = calls(&mut r, "evalsha");
+        r.load(get("stock.deduct").unwrap(), None).unwrap();
+        r.call(&stock::Deduct { item: "x", quantity: 1 }).unwrap();
+        assert_eq!(calls(&mut r, "evalsha"), before + 1);
+    }
+}
+
+#[test]
+fn where_load_is_refused_eval_is_used_and_remembered() {
+    let Some(place) = Place::redis("hot path: no LOAD", &[]) else { return };
+    let mut admin = Runner::new(place.single());
+    cmd(&mut admin, &["ACL", "SETUSER", "app", "on", ">pw", "~*", "+@all", "-script"]);
+    let url = format!("redis://app:pw@127.0.0.1:{}/", place.server.port());
+    let mut r = Runner::new(Single::open(&url).unwrap());
+    (0..3).for_each(|_| drop(r.call(&gcra("a")).unwrap()));
+    assert_eq!(calls(&mut admin, "eval"), 3);
+    assert_eq!(calls(&mut admin, "evalsha"), 2, "tried once, then once more with the load that was refused");
+}
+
+#[test]
+fn what_is_wrong_is_found_before_anything_is_sent() {
+    let mut r = Runner::new(Single::open("redis://127.0.0.1:1/").unwrap());
+    assert!(matches!(r.call(&stock::Deduct { item: "x", quantity: 0 }), Err(Error::Argument { .. })));
+    assert!(matches!(r.call(&stock::Deduct { item: "x}y", quantity: 1 }), Err(Error::Key { .. })));
+    assert!(matches!(r.call(&stock::Deduct { item: "", quantity: 1 }), Err(Error::Key { .. })));
+    let script = get("lock.acquire").unwrap();
+    match r.run(script, &["lock:a", "lock:b"], &["o", "1000", "r"]) {
+        Err(Error::CrossSlot { first, second }) => {
+            assert_eq!((&first[..], &second[..]), (&b"lock:a"[..], &b"lock:b"[..]))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_pipeline_loads_in_front_and_reports_what_was_evicted() {
+    for place in places("hot path: pipelines") {
+        let mut r = Runner::new(place.single());
+        let mut p = Pipeline::new(PipelineMode::Sha);
+        for subject in ["a", "b", "a"] {
+            p.add(&gcra(subject)).unwrap();
+        }
+        let read = p.add(&lock::Inspect { resource: "x" }).unwrap();
+        let reply = r.pipeline(&p).unwrap();
+        let left = |i| match reply.get::<rl::Gcra<'_>>(i).unwrap() {
+            rl::GcraReply::Allowed { remaining, .. } => remaining,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((left(0), left(1), left(2)), (99, 99, 98), "in order");
+        assert!(matches!(reply.get::<lock::Inspect<'_>>(read).unwrap(), lock::InspectReply::Free { .. }));
+        assert_eq!(calls(&mut r, "script|load"), 2);
+        r.pipeline(&p).unwrap();
+        assert_eq!(calls(&mut r, "script|load"), 2, "loaded again");
+        cmd(&mut r, &["SCRIPT", "FLUSH"]);
+        let reply = r.pipeline(&p).unwrap();
+        assert_eq!(reply.get::<rl::Gcra<'_>>(1), Err(Error::ScriptEvicted { index: 1 }));
+        let reply = r.pipeline(&p).unwrap();
+        assert!(matches!(
+            reply.get::<rl::Gcra<'_>>(2).unwrap(),
+            rl::GcraReply::Allowed { remaining: 94, .. }
+        ));
+        let mut eval = Pipeline::new(PipelineMode::Eval);
+        eval.add(&gcra("a")).unwrap();
+        cmd(&mut r, &["SCRIPT", "FLUSH"]);
+        assert!(r.pipeline(&eval).unwrap().get::<rl::Gcra<'_>>(0).is_ok());
+    }
+}
+
+#[test]
+fn a_transaction_is_whole_or_says_which_part_failed() {
+    for place in places("hot path: transactions") {
+        let mut r = Runner::new(place.single());
+        cmd(&mut r, &["MSET", "stock:{t}:a", "5", "stock:{t}:b", "5"]);
+        let take = |item| [stock::DeductMultiItem { item, quantity: 1 }];
+        let mut p = Pipeline::new(PipelineMode::Transaction);
+        p.add(&stock::DeductMulti { group: "t", items: &take("a") }).unwrap();
+        p.add(&stock::DeductMulti { group: "t", items: &take("b") }).unwrap();
+        for _ in 0..2 {
+            cmd(&mut r, &["SCRIPT", "FLUSH"]);
+            assert!(r.pipeline(&p).unwrap().get::<stock::DeductMulti<'_>>(1).is_ok());
+        }
+        assert_eq!(cmd(&mut r, &["MGET", "stock:{t}:a", "stock:{t}:b"]).show(), "\"3\" \"3\"");
+        cmd(&mut r, &["DEL", "stock:{t}:b"]);
+        cmd(&mut r, &["RPUSH", "stock:{t}:b", "x"]);
+        match r.pipeline(&p) {
+            Err(Error::PartialTransaction { failed }) => {
+                assert_eq!(failed.len(), 1);
+                assert!(failed[0].0 == 1 && failed[0].1.starts_with("WRONGTYPE"), "{failed:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(cmd(&mut r, &["GET", "stock:{t}:a"]).show(), "\"2\"", "there is no rollback");
+        let mut two = Pipeline::new(PipelineMode::Transaction);
+        two.add(&gcra("a")).unwrap();
+        two.add(&gcra("b")).unwrap();
+        assert!(matches!(r.pipeline(&two), Err(Error::CrossSlot { .. })));
+    }
+}
+
+fn short(ms: u64) -> Policy {
+    Policy { timeout: Duration::from_millis(ms), ..Policy::default() }
+}
+
+/// Keeps the server from answering for a while.
+fn freeze(place: &Place, seconds: &str) -> std::thread::JoinHandle<()> {
+    let mut client = place.server.client();
+    client.send(&["DEBUG", "SLEEP", seconds]).unwrap();
+    // The command has to be there before the caller's.
+    std::thread::sleep(Duration::from_millis(50));
+    std::thread::spawn(move || drop(client.read()))
+}
+
+#[test]
+fn without_an_answer_only_what_may_be_repeated_is_repeated() {
+    let Some(place) = Place::redis("hot path: timeouts", &[]) else { return };
+    let mut r = Runner::new(place.single()).with_policy(short(150));
+    r.call(&gcra("a")).unwrap();
+    let frozen = freeze(&place, "0.6");
+    let got = r.call(&gcra("a"));
+    assert!(
+        matches!(got, Err(Error::NoAnswer { why: LinkError::Timeout, executed: None, .. })),
+        "nobody knows whether it ran: {got:?}"
+    );
+    let open = rl::GcraReply::Allowed { remaining: 0, retry_ms: 0, reset_ms: 0 };
+    match r.call_or(&gcra("a"), Fallback::Open(open.clone())).unwrap() {
+        Answer::Fallback(reply, Error::NoAnswer { .. }) => assert_eq!(reply, open),
+        other => panic!("{other:?}"),
+    }
+    frozen.join().unwrap();
+    // The lost calls may have run, but none ran twice: both were sent once.
+    let got = r.call(&rl::Gcra { cost: 0, ..gcra("a") }).unwrap();
+    assert!(matches!(got, rl::GcraReply::Allowed { remaining: 97..=99, .. }), "{got:?}");
+    // With a request id it is sent again until the answer comes, and has one effect.
+    let mut r = Runner::new(place.single()).with_policy(Policy { attempts: 50, ..short(5000) });
+    let acquire = lock::Acquire { resource: "x", owner: "o", lease_ms: 60_000, request: "r" };
+    r.load(get("lock.acquire").unwrap(), None).unwrap();
+    let frozen = freeze(&place, "0.4");
+    let killer = place.server.port();
+    let kill = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(500));
+        let mut c = totality_testkit::client::Client::connect(killer).unwrap();
+        c.call(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]).unwrap();
+    });
+    let got = r.call(&acquire).unwrap();
+    assert!(matches!(
+        got,
+        lock::AcquireReply::Acquired { token: 1, .. } | lock::AcquireReply::Repeated { token: 1, .. }
+    ));
+    kill.join().unwrap();
+    frozen.join().unwrap();
+    let got = r.call(&acquire).unwrap();
+    assert!(matches!(got, lock::AcquireReply::Repeated { token: 1, holds: 1, .. }), "{got:?}");
+}
+
+#[test]
+fn without_a_server_nothing_was_run() {
+    let policy = Policy { attempts: 2, backoff: Duration::from_millis(1), ..short(500) };
+    let mut r = Runner::new(Single::open("redis://127.0.0.1:1/").unwrap()).with_policy(policy);
+    let got = r.call(&gcra("a"));
+    assert!(matches!(got, Err(Error::NoAnswer { executed: Some(false), .. })), "{got:?}");
+    let closed = rl::GcraReply::Rejected { remaining: 0, retry_ms: 1000, reset_ms: 0 };
+    let got = r.call_or(&gcra("a"), Fallback::Closed(closed.clone())).unwrap();
+    assert!(got.is_fallback() && got.reply() == closed);
+    // A wrong argument is a fault, not a failure of the server: no fallback hides it.
+    let wrong = rl::Gcra { limit: 0, ..gcra("a") };
+    assert!(matches!(r.call_or(&wrong, Fallback::Closed(closed)), Err(Error::Argument { .. })));
+}
+
+#[test]
+fn a_busy_server_is_waited_for() {
+    let Some(place) = Place::redis("hot path: BUSY", &["--busy-reply-threshold", "50"]) else { return };
+    let mut r = Runner::new(place.single());
+    r.call(&gcra("a")).unwrap();
+    let mut busy = place.server.client();
+    busy.send(&["EVAL", "while true do end", "0"]).unwrap();
+    std::thread::sleep(Duration::from_millis(150));
+    let port = place.server.port();
+    let kill = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        totality_testkit::client::Client::connect(port).unwrap().call(&["SCRIPT", "KILL"]).unwrap();
+    });
+    r.policy().attempts = 50;
+    let got = r.call(&gcra("a")).unwrap();
+    assert!(matches!(got, rl::GcraReply::Allowed { remaining: 98, .. }), "{got:?}");
+    kill.join().unwrap();
+}
+
+#[test]
+fn a_reply_of_another_shape_is_not_guessed() {
+    let db = totality::Db::open(totality::Options::default()).unwrap();
+    let mut r = Runner::new(totality_script::Embedded::new(db.session().unwrap()));
+    let head = "--- @script my.limit\n--- @version 2026-07-11.1\n--- @key k string rw keep template=\"k:{x}\"\n\
+        --- @reply code:int retry_ms:int\n--- @code 1 ALLOWED\n--- @code 0 REJECTED http=429 retry_after=retry_ms\n";
+    let mut parse = |body: &str| {
+        let script = Script::from_text(&format!("{head}{body}\n")).unwrap();
+        let mut wrapper = Wrapper::new(&mut r, script);
+        assert_eq!(wrapper.script_name(), "my.limit");
+        assert_eq!(wrapper.script_sha().len(), 40);
+        wrapper.load_script(None).unwrap();
+        let raw = wrapper.execute(&["k:{x}"], &["1"]).unwrap();
+        let (ints, _) = wrapper.parse_result(raw)?;
+        wrapper.map_to_domain_decision(&ints)
+    };
+    let decision = parse("return {0, 1500}").unwrap();
+    assert_eq!((decision.name.as_str(), decision.refused), ("REJECTED", true));
+    let http = decision.http.unwrap();
+    assert_eq!((http.status, http.retry_after_secs()), (429, Some(2)));
+    assert!(parse("return {1, 0}").unwrap().done);
+    assert_eq!(parse("return {7, 0}"), Err(Error::UnknownCode { script: "my.limit".into(), code: 7 }));
+    for body in [
+        "return {1}",
+        "return {1, 2, 3}",
+        "return {1, 'x'}",
+        "return 1",
+        "return {1, false}",
+        "return {1, nil, 3}",
+    ] {
+        assert!(matches!(parse(body), Err(Error::Contract { .. })), "{body}");
+    }
+}
+
+#[test]
+fn asynchronous_calls_share_a_connection() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for place in places("hot path: async") {
+        runtime.block_on(async {
+            let r = AsyncRunner::new(AsyncSingle::open(&place.url()).unwrap());
+            let tasks: Vec<_> = (0..150)
+                .map(|_| {
+                    let r = r.clone();
+                    tokio::spawn(async move { r.call(&gcra("a")).await.unwrap() })
+                })
+                .collect();
+            let mut allowed = 0;
+            for task in tasks {
+                allowed += usize::from(matches!(task.await.unwrap(), rl::GcraReply::Allowed { .. }));
+            }
+            assert_eq!(allowed, 100);
+            let mut p = Pipeline::new(PipelineMode::Transaction);
+            p.add(&gcra("b")).unwrap();
+            p.add(&gcra("b")).unwrap();
+            let reply = r.pipeline(&p).await.unwrap();
+            assert!(matches!(
+                reply.get::<rl::Gcra<'_>>(1).unwrap(),
+                rl::GcraReply::Allowed { remaining: 98, .. }
+            ));
+            let script = get("lock.acquire").unwrap();
+            let got = r.run(script, &["lock:{x}", "lock:{x}:fence"], &["o", "bad", "r"]).await;
+            assert!(matches!(got, Err(Error::ScriptArgument(_))), "{got:?}");
+            r.target().exchange_all(&["SCRIPT", "FLUSH"]).await;
+            assert!(r.call(&gcra("c")).await.is_ok());
+            let late = AsyncRunner::new(AsyncSingle::open("redis://127.0.0.1:1/").unwrap())
+                .with_policy(Policy { attempts: 2, ..short(300) });
+            let began = Instant::now();
+            assert!(matches!(
+                late.call(&gcra("a")).await,
+                Err(Error::NoAnswer { executed: Some(false), .. })
+            ));
+            assert!(began.elapsed() < Duration::from_secs(2));
+        });
+    }
+}
+
+/// One command without a key.
+trait All {
+    async fn exchange_all(&self, words: &[&str]) -> Value;
+}
+
+impl All for AsyncSingle {
+    async fn exchange_all(&self, words: &[&str]) -> Value {
+        use totality_script::{AsyncTarget, Node, Words};
+        let got = self.exchange(Node::Slot(None), &[Words::of(words)], Duration::from_secs(2)).await;
+        got.unwrap().pop().unwrap()
+    }
+}
+
+#[test]
+fn two_versions_are_called_side_by_side() {
+    let Some(place) = Place::redis("hot path: versions", &[]) else { return };
+    let text = |version: &str, more: &str| {
+        format!(
+            "--- @script my.count\n--- @version {version}\n--- @key c string rw keep template=\"c:{{x}}\"\n\
+             --- @reply code:int n:int{more}\n--- @code 1 OK\nlocal n = redis.call('INCR', KEYS[1])\n"
+        )
+    };
+    let old = Script::from_text(&format!("{}return {{1, n}}", text("1.0.0", ""))).unwrap();
+    let new = Script::from_text(&format!("{}return {{1, n, n}}", text("2.0.0", " twice:int"))).unwrap();
+    let mut r = Runner::new(place.single());
+    for (script, len) in [(&old, 2), (&new, 3), (&old, 2), (&new, 3)] {
+        let mut w = Wrapper::new(&mut r, script.clone());
+        let raw = w.execute(&["c:{x}"], &[""; 0]).unwrap();
+        assert_eq!(w.parse_result(raw).unwrap().0.len(), len);
+    }
+}
+
+#[test]
+fn sentinel_is_followed_through_a_failover() {
+    let Some(primary) = Place::redis("hot path: Sentinel", &[]) else { return };
+    let port = primary.server.port().to_string();
+    let replica = Place::redis("hot path: Sentinel", &["--replicaof", "127.0.0.1", &port]).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("sentinel.conf");
+    let text = format!(
+        "sentinel monitor main 127.0.0.1 {port} 1\nsentinel down-after-milliseconds main 300\n\
+         sentinel failover-timeout main 3000\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_string_lossy().into_owned();
+    let sentinel =
+        totality_testkit::server::Server::start(&["redis-server", &file, "--sentinel"], &[]).unwrap();
+    let wait = |what: &str, mut done: Box<dyn FnMut() -> bool + '_>| {
+        let began = Instant::now();
+        while !done() {
+            assert!(began.elapsed() < Duration::from_secs(30), "{what}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let mut side = primary.server.client();
+    wait("the replica is in step", Box::new(|| side.call(&["WAIT", "1", "100"]).unwrap().int() == Some(1)));
+    let mut look = sentinel.client();
+    wait(
+        "the sentinel knows the replica",
+        Box::new(|| !look.call(&["SENTINEL", "REPLICAS", "main"]).unwrap().items().is_empty()),
+    );
+    let url = format!("redis://127.0.0.1:{}/", sentinel.port());
+    let target = Sentinel::open(&[&url], "main", "redis://127.0.0.1/").unwrap();
+    let policy = Policy { attempts: 200, max_backoff: Duration::from_millis(100), ..short(30_000) };
+    let mut r = Runner::new(target).with_policy(policy);
+    let acquire = lock::Acquire { resource: "x", owner: "o", lease_ms: 600_000, request: "r" };
+    assert!(matches!(r.call(&acquire).unwrap(), lock::AcquireReply::Acquired { token: 1, .. }));
+    wait("the write is there", Box::new(|| side.call(&["WAIT", "1", "1000"]).unwrap().int() == Some(1)));
+    drop(primary);
+    // The same call, at the new primary, which has never seen the script.
+    assert!(matches!(r.call(&acquire).unwrap(), lock::AcquireReply::Repeated { token: 1, .. }));
+    let begin =
+        idem::Begin { scope: "s", key: "k", fingerprint: "f", owner: "o", lease_ms: 1000, ttl_ms: 1000 };
+    assert!(matches!(r.call(&begin).unwrap(), idem::BeginReply::Created { .. }));
+    drop(replica);
+}

@@ -1,0 +1,113 @@
+//! Metrics and spans: their names, and that nothing private is in them.
+
+mod common;
+
+use common::recorder::Sum;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use totality::{Db, Options};
+use totality_script::catalogue::{idem, rl};
+use totality_script::{Embedded, Pipeline, PipelineMode, Runner, Script};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber, field};
+
+fn runner() -> Runner<Embedded> {
+    Runner::new(Embedded::new(Db::open(Options::default()).unwrap().session().unwrap()))
+}
+
+const SECRET: &str = "secret-of-ann";
+
+fn calls() {
+    let mut r = runner();
+    let gcra = |cost| rl::Gcra { subject: SECRET, limit: 10, period_ms: 1000, burst: 2, cost };
+    r.call(&gcra(1)).unwrap();
+    r.call(&gcra(2)).unwrap();
+    let (scope, key, fingerprint, owner) = ("s", SECRET, "f", SECRET);
+    r.call(&idem::Begin { scope, key, fingerprint, owner, lease_ms: 1000, ttl_ms: 1000 }).unwrap();
+    let result = SECRET.as_bytes();
+    r.call(&idem::Complete { scope, key, fingerprint, owner, result, ttl_ms: 1000 }).unwrap();
+    let bad =
+        Script::from_text("--- @script my.bad\n--- @version 1\nreturn {err = 'My own ' .. ARGV[1]}").unwrap();
+    r.run(&bad, &["k"], &[SECRET]).unwrap_err();
+    let mut p = Pipeline::new(PipelineMode::Sha);
+    p.add(&gcra(1)).unwrap();
+    r.target().session().call(&["SCRIPT", "FLUSH"]).unwrap();
+    r.pipeline(&p).unwrap();
+    r.target().session().call(&["SCRIPT", "FLUSH"]).unwrap();
+    assert!(r.pipeline(&p).unwrap().get::<rl::Gcra<'_>>(0).is_err());
+}
+
+#[test]
+fn the_metrics_have_their_names() {
+    let sum = Sum::default();
+    metrics::with_local_recorder(&sum, calls);
+    let all = sum.all();
+    let text = format!("{all:#?}");
+    assert_eq!(sum.total("redis.script.execution.count", "script=rl.gcra,"), 4, "{text}");
+    assert_eq!(sum.total("redis.script.execution.latency", "script=rl.gcra,"), 4, "{text}");
+    assert_eq!(sum.total("redis.script.result.code", "script=rl.gcra,"), 3, "{text}");
+    assert_eq!(sum.total("redis.script.result.code", "code=ALLOWED"), 2, "{text}");
+    assert_eq!(sum.total("redis.script.noscript.count", "script=rl.gcra,"), 1, "{text}");
+    assert_eq!(sum.total("redis.script.retry.count", "script=rl.gcra,"), 1, "{text}");
+    assert_eq!(sum.total("redis.script.evicted.count", "mode=pipeline"), 1, "{text}");
+    assert_eq!(sum.total("redis.script.error.count", "script=my.bad,"), 1, "{text}");
+    let labels = ["script=rl.gcra", "version=1.0.0", "sha8=", "mode=single", "node=embedded", "code="];
+    assert!(all.keys().any(|k| labels.iter().all(|l| k.contains(l))), "{text}");
+    assert!(!text.contains(SECRET) && !text.contains("My own"), "{text}");
+}
+
+/// Keeps every field of every span as text.
+#[derive(Clone, Default)]
+struct Spans(Arc<Mutex<String>>);
+
+impl field::Visit for Spans {
+    fn record_debug(&mut self, field: &field::Field, value: &dyn std::fmt::Debug) {
+        writeln!(self.0.lock().unwrap(), "{}={value:?}", field.name()).unwrap();
+    }
+}
+
+impl Subscriber for Spans {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        span.record(&mut self.clone());
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        values.record(&mut self.clone());
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[test]
+fn the_spans_have_their_fields() {
+    let spans = Spans::default();
+    tracing::subscriber::with_default(spans.clone(), calls);
+    let text = spans.0.lock().unwrap().clone();
+    for part in [
+        "otel.name=EVALSHA rl.gcra",
+        "db.system.name=\"redis\"",
+        "db.stored_procedure.name=rl.gcra@1.0.0",
+        "redis.script.sha=",
+        "redis.script.code=1",
+        "redis.script.code=0",
+        "redis.script.retry=1",
+        "redis.key_prefix=\"rl:\"",
+        "server.address=\"embedded\"",
+        "db.response.status_code=\"ERR\"",
+    ] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    assert!(!text.contains(SECRET), "{text}");
+}
