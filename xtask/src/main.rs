@@ -13,6 +13,7 @@ const HELP: &str = "\
 cargo xtask test               format, clippy, all tests, transcripts, client smoke tests; counts on the last line
 cargo xtask bench [ROW…]       server CPU per call beside redis-server in one run, as ratios
 cargo xtask bench lua [ROW…]   the Lua runtime beside lua5.1 and redis-server, as ratios
+cargo xtask lua-suite DIR      the public Lua 5.1 test suite, whose files are in DIR; writes crates/lua/SUITE.md
 cargo xtask oracle [SECONDS]   random commands against redis-server until a difference or the end of time
 cargo xtask gen [--check]      rewrite (or check) what is generated: COMPAT.md, docs/scripts, the typed calls
 ";
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Some("test") => test::all(),
         Some("bench") => bench(&rest),
         Some("oracle") => oracle(&rest),
+        Some("lua-suite") => lua_suite(&rest),
         Some("gen") => generate(&rest),
         _ => {
             print!("{HELP}");
@@ -63,6 +65,16 @@ fn generate(args: &[&str]) -> Result<(), String> {
         job = job.env("TOTALITY_WRITE", "1");
     }
     run::step("catalogue", &job)
+}
+
+/// The suite is fetched by whoever runs it: its files are not ours to carry.
+fn lua_suite(args: &[&str]) -> Result<(), String> {
+    let [dir] = args else { return Err("lua-suite needs the directory that holds the suite's files".into()) };
+    let dir = std::path::absolute(dir).map_err(|e| format!("{dir}: {e}"))?;
+    let table = std::path::absolute("crates/lua/SUITE.md").map_err(|e| e.to_string())?;
+    let job = run::cargo(&["test", "-p", "totality-lua", "--test", "suite", "--", "--nocapture"]);
+    let job = job.env("TOTALITY_LUA_SUITE", &dir.to_string_lossy());
+    run::step("suite", &job.env("TOTALITY_LUA_SUITE_TABLE", &table.to_string_lossy()))
 }
 
 fn oracle(args: &[&str]) -> Result<(), String> {

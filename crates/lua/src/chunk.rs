@@ -124,27 +124,29 @@ impl Chunk {
     /// # Errors
     /// The text of the first syntax error.
     pub fn compile(source: &[u8], name: &str, limits: CompileLimits) -> Result<Arc<Chunk>, CompileError> {
-        Chunk::compile_named(source, name.as_bytes(), limits, 0, &mut |_| Ok(())).map_err(|e| match e {
-            crate::lexer::Fail::Syntax(message) => CompileError { message },
-            crate::lexer::Fail::Halt(_) => CompileError { message: b"not enough memory".to_vec() },
-        })
+        Chunk::compile_named(Some(source), name.as_bytes(), limits, 0, &mut crate::lexer::Whole).map_err(
+            |e| match e {
+                crate::lexer::Fail::Syntax(message) => CompileError { message },
+                crate::lexer::Fail::Halt(_) => CompileError { message: b"not enough memory".to_vec() },
+            },
+        )
     }
 
-    /// As [`Chunk::compile`], beginning at `depth` C levels and calling `step` as it goes.
+    /// As [`Chunk::compile`], beginning at `depth` C levels and asking `feed` as it goes; without `source` also for it.
     pub(crate) fn compile_named(
-        source: &[u8],
+        source: Option<&[u8]>,
         name: &[u8],
         limits: CompileLimits,
         depth: u32,
-        step: crate::lexer::Step<'_>,
+        feed: &mut dyn crate::lexer::Feed,
     ) -> Result<Arc<Chunk>, crate::lexer::Fail> {
         let short = short_source(name, ID_SIZE);
         // Messages of the parser have room for more of the name than those of running code.
         let long = short_source(name, PARSER_ID_SIZE);
-        if source.len() > limits.max_source {
+        if source.is_some_and(|s| s.len() > limits.max_source) {
             return Err(crate::lexer::Fail::Syntax([long.as_slice(), b": chunk too large"].concat()));
         }
-        let main = crate::parser::parse(source, &long, limits, depth, step)?;
+        let main = crate::parser::parse(source, &long, limits, depth, feed)?;
         let size = size_of::<Chunk>() + main.size();
         let source = String::from_utf8_lossy(name).into();
         Ok(Arc::new(Chunk {

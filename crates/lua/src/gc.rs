@@ -153,6 +153,8 @@ fn weakness(h: &Heap, t: &Table, mode: Option<crate::value::StrId>) -> (bool, bo
 /// Frees everything that the run can no longer reach, and sets the next threshold.
 pub(crate) fn collect(st: &mut State, env: &Env<'_>) {
     let mode = st.heap.strs.lookup(b"__mode");
+    // They are found by the ids of strings, which may be others' afterwards.
+    st.loaded.clear();
     let mut m = Marks {
         strs: bits(st.heap.strs.count()),
         tables: bits(st.heap.tables.len()),

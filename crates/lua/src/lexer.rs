@@ -11,8 +11,25 @@ pub(crate) enum Fail {
     Halt(LuaError),
 }
 
-/// Called every few hundred tokens with the size of the code so far.
-pub(crate) type Step<'a> = &'a mut dyn FnMut(usize) -> Result<(), LuaError>;
+/// What a compilation asks for on its way.
+pub(crate) trait Feed {
+    /// Called every few hundred tokens with the size of the code so far.
+    fn step(&mut self, code: usize) -> Result<(), LuaError>;
+
+    /// Appends the next piece of the source, when it comes in pieces; false at its end. `levels` C levels are in use.
+    fn more(&mut self, _levels: u32, _src: &mut Vec<u8>) -> Result<bool, Fail> {
+        Ok(false)
+    }
+}
+
+/// A source that is there as a whole, and a compilation that nobody interrupts.
+pub(crate) struct Whole;
+
+impl Feed for Whole {
+    fn step(&mut self, _: usize) -> Result<(), LuaError> {
+        Ok(())
+    }
+}
 
 /// A token. Single characters are `Char`.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,8 +153,13 @@ enum Near<'a> {
 }
 
 pub(crate) struct Lexer<'s> {
-    src: &'s [u8],
+    /// What has come of the source
+    src: Vec<u8>,
     pos: usize,
+    /// No more pieces come
+    complete: bool,
+    /// C levels in use, the parser's own included
+    pub(crate) levels: u32,
     short: &'s [u8],
     /// Text of the token last read, as messages quote it
     buf: Vec<u8>,
@@ -147,14 +169,22 @@ pub(crate) struct Lexer<'s> {
     ahead: Option<Tok>,
     count: u32,
     pub(crate) code_size: usize,
-    step: Step<'s>,
+    feed: &'s mut dyn Feed,
 }
 
 impl<'s> Lexer<'s> {
-    pub(crate) fn new(src: &'s [u8], short: &'s [u8], step: Step<'s>) -> Lexer<'s> {
-        Lexer {
-            src,
+    /// A lexer of `src`, or, without it, of the pieces that `feed` gives.
+    pub(crate) fn new(
+        src: Option<&[u8]>,
+        short: &'s [u8],
+        levels: u32,
+        feed: &'s mut dyn Feed,
+    ) -> Result<Lexer<'s>, Fail> {
+        let mut lexer = Lexer {
+            src: src.unwrap_or_default().to_vec(),
             pos: 0,
+            complete: src.is_some(),
+            levels,
             short,
             buf: Vec::new(),
             line: 1,
@@ -163,15 +193,40 @@ impl<'s> Lexer<'s> {
             ahead: None,
             count: 0,
             code_size: 0,
-            step,
+            feed,
+        };
+        // Lua looks at the first byte before it reads it, so a source that is empty at once is asked for twice.
+        if !lexer.complete && !lexer.fill()? {
+            lexer.complete = false;
+            lexer.fill()?;
         }
+        Ok(lexer)
+    }
+
+    /// Asks for the next piece; false when there is none.
+    #[cold]
+    fn fill(&mut self) -> Result<bool, Fail> {
+        if !self.complete {
+            self.complete = !self.feed.more(self.levels, &mut self.src)?;
+        }
+        Ok(!self.complete)
+    }
+
+    /// Goes past the current byte. The byte after it must be there at once: when Lua asks for a piece can be seen.
+    #[inline]
+    fn advance(&mut self) -> Result<(), Fail> {
+        self.pos += 1;
+        if self.pos >= self.src.len() && !self.complete {
+            self.fill()?;
+        }
+        Ok(())
     }
 
     /// Reads the next token into `tok`.
     pub(crate) fn next(&mut self) -> Result<(), Fail> {
         self.count += 1;
         if self.count & 0xFF == 0 {
-            (self.step)(self.code_size).map_err(Fail::Halt)?;
+            self.feed.step(self.code_size).map_err(Fail::Halt)?;
         }
         self.last_line = self.line;
         self.tok = match self.ahead.take() {
@@ -229,20 +284,21 @@ impl<'s> Lexer<'s> {
     }
 
     #[inline]
-    fn save_next(&mut self) {
+    fn save_next(&mut self) -> Result<(), Fail> {
         if let Some(c) = self.cur() {
             self.buf.push(c);
-            self.pos += 1;
+            self.advance()?;
         }
+        Ok(())
     }
 
     fn newline(&mut self) -> Result<(), Fail> {
         let old = self.cur();
-        self.pos += 1;
+        self.advance()?;
         if let Some(c @ (b'\n' | b'\r')) = self.cur()
             && Some(c) != old
         {
-            self.pos += 1;
+            self.advance()?;
         }
         self.line += 1;
         if self.line >= i32::MAX as u32 {
@@ -253,7 +309,7 @@ impl<'s> Lexer<'s> {
 
     fn tick(&mut self) -> Result<(), Fail> {
         self.count += 1;
-        if self.count & 0xFFF == 0 { (self.step)(self.code_size).map_err(Fail::Halt) } else { Ok(()) }
+        if self.count & 0xFFF == 0 { self.feed.step(self.code_size).map_err(Fail::Halt) } else { Ok(()) }
     }
 
     fn lex(&mut self) -> Result<Tok, Fail> {
@@ -268,15 +324,15 @@ impl<'s> Lexer<'s> {
                     self.tick()?;
                 }
                 b'-' => {
-                    self.pos += 1;
+                    self.advance()?;
                     if self.cur() != Some(b'-') {
                         return Ok(Tok::Char(b'-'));
                     }
-                    self.pos += 1;
+                    self.advance()?;
                     self.comment()?;
                 }
                 b'[' => {
-                    let sep = self.skip_sep();
+                    let sep = self.skip_sep()?;
                     if sep >= 0 {
                         return self.long_string(Some(()), sep as usize).map(Tok::Str);
                     } else if sep == -1 {
@@ -284,60 +340,55 @@ impl<'s> Lexer<'s> {
                     }
                     return Err(self.fail("invalid long string delimiter", Near::Buffer));
                 }
-                b'=' => return Ok(self.pair(b'=', Tok::Eq)),
-                b'<' => return Ok(self.pair(b'<', Tok::Le)),
-                b'>' => return Ok(self.pair(b'>', Tok::Ge)),
-                b'~' => return Ok(self.pair(b'~', Tok::Ne)),
+                b'=' => return self.pair(b'=', Tok::Eq),
+                b'<' => return self.pair(b'<', Tok::Le),
+                b'>' => return self.pair(b'>', Tok::Ge),
+                b'~' => return self.pair(b'~', Tok::Ne),
                 b'"' | b'\'' => return self.string(c),
                 b'.' => {
-                    self.save_next();
-                    if self.cur() == Some(b'.') {
-                        self.save_next();
-                        if self.cur() == Some(b'.') {
-                            self.save_next();
-                            return Ok(Tok::Dots);
-                        }
-                        return Ok(Tok::Concat);
+                    self.save_next()?;
+                    if self.check_next(b".")? {
+                        return Ok(if self.check_next(b".")? { Tok::Dots } else { Tok::Concat });
                     }
                     if !self.cur().is_some_and(|c| c.is_ascii_digit()) {
                         return Ok(Tok::Char(b'.'));
                     }
                     return self.numeral();
                 }
-                b' ' | b'\t' | 0x0B | 0x0C => self.pos += 1,
+                b' ' | b'\t' | 0x0B | 0x0C => self.advance()?,
                 b'0'..=b'9' => return self.numeral(),
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' => return Ok(self.name()),
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => return self.name(),
                 _ => {
-                    self.pos += 1;
+                    self.advance()?;
                     return Ok(Tok::Char(c));
                 }
             }
         }
     }
 
-    fn pair(&mut self, first: u8, double: Tok) -> Tok {
-        self.pos += 1;
+    fn pair(&mut self, first: u8, double: Tok) -> Result<Tok, Fail> {
+        self.advance()?;
         if self.cur() == Some(b'=') {
-            self.pos += 1;
-            double
+            self.advance()?;
+            Ok(double)
         } else {
-            Tok::Char(first)
+            Ok(Tok::Char(first))
         }
     }
 
-    fn name(&mut self) -> Tok {
+    fn name(&mut self) -> Result<Tok, Fail> {
         let start = self.pos;
         while self.cur().is_some_and(|c| c.is_ascii_alphanumeric() || c == b'_') {
-            self.pos += 1;
+            self.advance()?;
         }
         let s = &self.src[start..self.pos];
         self.buf.extend_from_slice(s);
-        Tok::reserved(s).unwrap_or_else(|| Tok::Name(String::from_utf8_lossy(s).into()))
+        Ok(Tok::reserved(s).unwrap_or_else(|| Tok::Name(String::from_utf8_lossy(s).into())))
     }
 
     fn comment(&mut self) -> Result<(), Fail> {
         if self.cur() == Some(b'[') {
-            let sep = self.skip_sep();
+            let sep = self.skip_sep()?;
             self.buf.clear();
             if sep >= 0 {
                 self.long_string(None, sep as usize)?;
@@ -346,26 +397,26 @@ impl<'s> Lexer<'s> {
             }
         }
         while self.cur().is_some_and(|c| c != b'\n' && c != b'\r') {
-            self.pos += 1;
+            self.advance()?;
         }
         Ok(())
     }
 
     /// Reads `[`, `=`…; the number of `=` when a second bracket follows, negative otherwise.
-    fn skip_sep(&mut self) -> i32 {
+    fn skip_sep(&mut self) -> Result<i32, Fail> {
         let bracket = self.cur();
         let mut n = 0;
-        self.save_next();
+        self.save_next()?;
         while self.cur() == Some(b'=') {
-            self.save_next();
+            self.save_next()?;
             n += 1;
         }
-        if self.cur() == bracket { n } else { -n - 1 }
+        Ok(if self.cur() == bracket { n } else { -n - 1 })
     }
 
     /// Body of a long string or (without `keep`) a long comment.
     fn long_string(&mut self, keep: Option<()>, sep: usize) -> Result<Box<[u8]>, Fail> {
-        self.save_next();
+        self.save_next()?;
         if matches!(self.cur(), Some(b'\n' | b'\r')) {
             self.newline()?;
         }
@@ -378,13 +429,13 @@ impl<'s> Lexer<'s> {
                     return Err(self.fail(what, Near::Token(&Tok::Eos)));
                 }
                 Some(b'[') => {
-                    if self.skip_sep() == sep as i32 {
-                        self.save_next();
+                    if self.skip_sep()? == sep as i32 {
+                        self.save_next()?;
                     }
                 }
                 Some(b']') => {
-                    if self.skip_sep() == sep as i32 {
-                        self.save_next();
+                    if self.skip_sep()? == sep as i32 {
+                        self.save_next()?;
                         break;
                     }
                 }
@@ -399,7 +450,7 @@ impl<'s> Lexer<'s> {
                     if keep.is_some() {
                         self.buf.push(c);
                     }
-                    self.pos += 1;
+                    self.advance()?;
                 }
             }
         }
@@ -408,7 +459,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn string(&mut self, quote: u8) -> Result<Tok, Fail> {
-        self.save_next();
+        self.save_next()?;
         loop {
             match self.cur() {
                 None => return Err(self.fail("unfinished string", Near::Token(&Tok::Eos))),
@@ -416,7 +467,7 @@ impl<'s> Lexer<'s> {
                 Some(b'\\') => self.escape()?,
                 Some(c) => {
                     self.buf.push(c);
-                    self.pos += 1;
+                    self.advance()?;
                     if c == quote {
                         break;
                     }
@@ -428,7 +479,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn escape(&mut self) -> Result<(), Fail> {
-        self.pos += 1;
+        self.advance()?;
         let c = match self.cur() {
             None => return Ok(()),
             Some(b'a') => 7,
@@ -449,7 +500,7 @@ impl<'s> Lexer<'s> {
                         Some(d) if d.is_ascii_digit() => c = c * 10 + u32::from(d - b'0'),
                         _ => break,
                     }
-                    self.pos += 1;
+                    self.advance()?;
                 }
                 let Ok(c) = u8::try_from(c) else {
                     return Err(self.fail("escape sequence too large", Near::Buffer));
@@ -460,24 +511,30 @@ impl<'s> Lexer<'s> {
             Some(c) => c,
         };
         self.buf.push(c);
-        self.pos += 1;
+        self.advance()?;
         Ok(())
+    }
+
+    /// Takes the current byte when it is in `set`. Lua searches the set as a C string, so a zero byte is in each.
+    fn check_next(&mut self, set: &[u8]) -> Result<bool, Fail> {
+        let found = self.cur().is_some_and(|c| c == 0 || set.contains(&c));
+        if found {
+            self.save_next()?;
+        }
+        Ok(found)
     }
 
     fn numeral(&mut self) -> Result<Tok, Fail> {
         while self.cur().is_some_and(|c| c.is_ascii_digit() || c == b'.') {
-            self.save_next();
+            self.save_next()?;
         }
-        if matches!(self.cur(), Some(b'e' | b'E')) {
-            self.save_next();
-            if matches!(self.cur(), Some(b'+' | b'-')) {
-                self.save_next();
-            }
+        if self.check_next(b"Ee")? {
+            self.check_next(b"+-")?;
         }
         while self.cur().is_some_and(|c| c.is_ascii_alphanumeric() || c == b'_') {
-            self.save_next();
+            self.save_next()?;
         }
-        match crate::numparse::str_to_number(&self.buf) {
+        match crate::numparse::str_to_number(crate::debuginfo::c_str(&self.buf)) {
             Some(n) => Ok(Tok::Number(n)),
             None => Err(self.fail("malformed number", Near::Buffer)),
         }

@@ -3,8 +3,8 @@
 use crate::call::call_value;
 use crate::chunk::{Chunk, CompileLimits};
 use crate::heap::Code;
-use crate::lexer::Fail;
-use crate::native::{Ctx, Env, ErrFunc, NativeFn, State};
+use crate::lexer::{Fail, Feed};
+use crate::native::{Ctx, Env, ErrFunc, NativeFn, State, Stepper};
 use crate::table::Lazy;
 use crate::value::{Limit, LuaError, TableId, Value};
 
@@ -74,11 +74,7 @@ fn collectgarbage(c: &mut Ctx<'_>) -> R {
             crate::gc::collect(c.st, c.env);
             Value::Num(0.0)
         }
-        b"step" => {
-            // Redis's collector works in small steps: one of them never ends a cycle.
-            crate::gc::collect(c.st, c.env);
-            Value::Bool(false)
-        }
+        b"step" => Value::Bool(gc_step(c, extra)),
         b"count" => Value::Num((c.st.heap.used() + c.st.base_bytes) as f64 / 1024.0),
         b"stop" => {
             // The hard limit still collects.
@@ -98,6 +94,21 @@ fn collectgarbage(c: &mut Ctx<'_>) -> R {
     };
     c.push(out);
     Ok(1)
+}
+
+/// A step of `kb` kilobytes; true when it ends a cycle. Ours has no steps: they are counted, each by the bytes that
+/// Lua's own works through, and the one that has been through the whole heap collects it.
+fn gc_step(c: &mut Ctx<'_>, kb: i32) -> bool {
+    const BYTES_PER_KB: usize = 2000;
+    let heap = c.st.heap.used() + c.st.base_bytes;
+    let work = usize::try_from(kb).map_or(heap, |kb| (kb + 1).saturating_mul(BYTES_PER_KB));
+    c.st.gc_work = c.st.gc_work.saturating_add(work);
+    let ends = c.st.gc_work >= heap;
+    if ends {
+        c.st.gc_work = 0;
+        crate::gc::collect(c.st, c.env);
+    }
+    ends
 }
 
 fn gcinfo(c: &mut Ctx<'_>) -> R {
@@ -439,19 +450,63 @@ fn xpcall(c: &mut Ctx<'_>) -> R {
 
 // Loading
 
-fn compile(c: &mut Ctx<'_>, source: &[u8], name: &[u8]) -> R {
+/// Lets a compilation be stopped and, for `load`, calls the script's reader for the pieces of the source.
+struct Source<'c, 'a> {
+    c: &'c mut Ctx<'a>,
+    reader: Option<Value>,
+}
+
+impl Feed for Source<'_, '_> {
+    fn step(&mut self, _: usize) -> Result<(), LuaError> {
+        Stepper::new(self.c.env.interrupt, self.c.host).look()
+    }
+
+    fn more(&mut self, levels: u32, src: &mut Vec<u8>) -> Result<bool, Fail> {
+        let (c, Some(reader)) = (&mut *self.c, self.reader) else { return Ok(false) };
+        let func = c.st.top;
+        c.push(reader);
+        // The parser's levels count: a reader may load in its turn.
+        let c_calls = std::mem::replace(&mut c.st.c_calls, levels);
+        let called = protected(c, ErrFunc::None, func, 0);
+        c.st.c_calls = c_calls;
+        let piece = match called.map_err(Fail::Halt)? {
+            Ok(()) if c.st.top > func => c.st.stack[func],
+            Ok(()) => Value::Nil,
+            Err(v) => return Err(Fail::Halt(LuaError::raise(v))),
+        };
+        c.st.top = func;
+        let s = match piece {
+            Value::Nil => return Ok(false),
+            Value::Str(s) => s,
+            Value::Num(n) => c.st.number_to_str(n),
+            _ => return Err(Fail::Halt(c.error("reader function must return a string"))),
+        };
+        let piece = c.st.heap.str(s);
+        src.extend_from_slice(piece);
+        let more = !piece.is_empty();
+        c.check_len(src.len()).map_err(Fail::Halt)?;
+        Ok(more)
+    }
+}
+
+/// Compiles a source, or what a reader gives; pushes the function, or nil and a message.
+fn compile(c: &mut Ctx<'_>, source: Option<&[u8]>, reader: Option<Value>, name: &[u8]) -> R {
     let limits = CompileLimits {
         max_source: c.st.heap.max_string,
         max_code: c.st.heap.mem.hard.saturating_sub(c.st.heap.used()),
     };
     let depth = c.st.c_calls;
-    let mut stepper = crate::native::Stepper::new(c.env.interrupt, c.host);
-    let r = Chunk::compile_named(source, name, limits, depth, &mut |_| stepper.look());
+    let r = Chunk::compile_named(source, name, limits, depth, &mut Source { c, reader });
     let chunk = match r {
         Ok(chunk) => chunk,
         Err(Fail::Syntax(msg)) => {
             c.push(Value::Nil);
             c.push_str(&msg)?;
+            return Ok(2);
+        }
+        Err(Fail::Halt(LuaError::Raised { value, .. })) => {
+            c.push(Value::Nil);
+            c.push(value);
             return Ok(2);
         }
         Err(Fail::Halt(e)) => return Err(e),
@@ -485,7 +540,7 @@ fn loadstring(c: &mut Ctx<'_>) -> R {
     }
     let source = c.bytes(s).to_vec();
     let before = c.env.protos.len();
-    let n = compile(c, &source, &name)?;
+    let n = compile(c, Some(&source), None, &name)?;
     if n == 1 && !s.is_long() && c.st.loaded.len() < 64 {
         let p = c.env.protos.len() - 1;
         debug_assert!(p >= before);
@@ -495,41 +550,7 @@ fn loadstring(c: &mut Ctx<'_>) -> R {
 }
 
 fn load(c: &mut Ctx<'_>) -> R {
-    let f = c.check_function(1)?;
     let name = if c.is_none_or_nil(2) { b"=(load)".to_vec() } else { c_text(c, 2)? };
-    let mut source = Vec::new();
-    let func = c.st.top;
-    loop {
-        c.step(1)?;
-        c.push(f);
-        let piece = match protected(c, ErrFunc::None, func, 0)? {
-            Ok(()) if c.st.top > func => c.st.stack[func],
-            Ok(()) => Value::Nil,
-            Err(v) => {
-                c.push(Value::Nil);
-                c.push(v);
-                return Ok(2);
-            }
-        };
-        c.st.top = func;
-        let s = match piece {
-            Value::Nil => break,
-            Value::Str(s) => s,
-            Value::Num(n) => c.st.number_to_str(n),
-            _ => {
-                let LuaError::Raised { value, .. } = c.error("reader function must return a string") else {
-                    return Ok(0);
-                };
-                c.push(Value::Nil);
-                c.push(value);
-                return Ok(2);
-            }
-        };
-        if c.bytes(s).is_empty() {
-            break;
-        }
-        source.extend_from_slice(c.st.heap.str(s));
-        c.check_len(source.len())?;
-    }
-    compile(c, &source, &name)
+    let f = c.check_function(1)?;
+    compile(c, None, Some(f), &name)
 }

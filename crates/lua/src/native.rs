@@ -66,6 +66,8 @@ pub(crate) struct State {
     pub(crate) last_pc: usize,
     /// Bytes of the sandbox
     pub(crate) base_bytes: usize,
+    /// Bytes that `collectgarbage("step")` has worked through in this cycle
+    pub(crate) gc_work: usize,
     /// `setpause`, `setstepmul`: kept, without effect
     pub(crate) gc_params: [i32; 2],
     /// `pcall` gives scripts the message of an error table with a field `err`, as on Redis

@@ -2,7 +2,7 @@
 
 use crate::chunk::{CompileLimits, Proto, UpDesc};
 use crate::code::{BinOp, Exp, Func, Kind, MULTI, NO_JUMP};
-use crate::lexer::{Fail, Lexer, Step, Tok};
+use crate::lexer::{Fail, Feed, Lexer, Tok};
 use crate::op::{Instr, Op};
 use crate::value::{Limit, LuaError};
 
@@ -16,20 +16,21 @@ type Operator = (BinOp, u8, u8);
 pub(crate) struct Parser<'s> {
     pub(crate) lex: Lexer<'s>,
     funcs: Vec<Func>,
-    levels: u32,
     max_code: usize,
 }
 
 /// Compiles a chunk. `depth` C levels are in use already.
-pub(crate) fn parse(src: &[u8], short: &[u8], limits: CompileLimits, depth: u32, step: Step<'_>) -> R<Proto> {
+pub(crate) fn parse(
+    src: Option<&[u8]>,
+    short: &[u8],
+    limits: CompileLimits,
+    depth: u32,
+    feed: &mut dyn Feed,
+) -> R<Proto> {
     let mut main = Func::new(0);
     main.p.is_vararg = true;
-    let mut p = Parser {
-        lex: Lexer::new(src, short, step),
-        funcs: vec![main],
-        levels: depth,
-        max_code: limits.max_code,
-    };
+    let mut p =
+        Parser { lex: Lexer::new(src, short, depth, feed)?, funcs: vec![main], max_code: limits.max_code };
     p.lex.next()?;
     p.chunk()?;
     p.check(&Tok::Eos)?;
@@ -71,8 +72,8 @@ macro_rules! fs {
 
 impl Parser<'_> {
     fn enter(&mut self) -> R<()> {
-        self.levels += 1;
-        if self.levels > MAX_LEVELS {
+        self.lex.levels += 1;
+        if self.lex.levels > MAX_LEVELS {
             return Err(self.lex.plain_error("chunk has too many syntax levels"));
         }
         if self.lex.code_size > self.max_code {
@@ -82,7 +83,7 @@ impl Parser<'_> {
     }
 
     fn leave(&mut self) {
-        self.levels -= 1;
+        self.lex.levels -= 1;
     }
 
     // Tokens
@@ -911,7 +912,7 @@ impl Parser<'_> {
             if e.k == Kind::Local {
                 self.check_conflict(&mut targets, e.info)?;
             }
-            let room = MAX_LEVELS.saturating_sub(self.levels) as usize;
+            let room = MAX_LEVELS.saturating_sub(self.lex.levels) as usize;
             let (f, lex) = fs!(self);
             f.check_limit(targets.len(), room, "variables in assignment", lex)?;
             targets.push(e);

@@ -411,6 +411,7 @@ impl Vm {
         st.steps = 0;
         st.overflowing = false;
         st.saved_handlers.clear();
+        st.gc_work = 0;
         st.gc_params = [200, 200];
         st.cjson.reset();
         self.results = (0, 0);

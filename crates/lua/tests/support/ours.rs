@@ -1,9 +1,11 @@
 //! Our runtime, giving replies in the form of the corpus.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use totality_lua::{
-    Args, Chunk, CompileLimits, Flow, Host, HostFn, Inputs, Instrument, Limits, Reply, RunError, RunOptions,
-    SandboxBuilder, Tick, ValueRef, Vm,
+    Args, Chunk, CompileLimits, Flow, Host, HostFn, Inputs, Instrument, Interrupt, Limits, Reply, RunError,
+    RunOptions, SandboxBuilder, Tick, ValueRef, Vm,
 };
 
 /// A host without functions, which looks at everything when it is shown events.
@@ -42,6 +44,45 @@ pub enum Mode {
 pub struct Ours {
     vm: Vm,
     mode: Mode,
+    guard: Guard,
+}
+
+/// Time that a snippet may take, far above what any needs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Stops a snippet that runs too long, so that a fault shows as a difference and not as a hanging test.
+struct Guard {
+    /// Snippets begun, and whether one is on
+    state: Arc<Mutex<(u64, bool)>>,
+}
+
+impl Guard {
+    fn new(word: Interrupt) -> Guard {
+        let state = Arc::new(Mutex::new((0, false)));
+        let seen = Arc::downgrade(&state);
+        std::thread::spawn(move || {
+            let (mut last, mut since) = (0, Instant::now());
+            // Ends with the machine that it watches.
+            while let Some(state) = seen.upgrade() {
+                if let Ok(state) = state.lock() {
+                    if state.0 != last || !state.1 {
+                        (last, since) = (state.0, Instant::now());
+                    } else if since.elapsed() > PATIENCE {
+                        word.set(Interrupt::STOP);
+                    }
+                }
+                drop(state);
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        });
+        Guard { state }
+    }
+
+    fn set(&self, on: bool) {
+        if let Ok(mut state) = self.state.lock() {
+            *state = (state.0 + u64::from(on), on);
+        }
+    }
 }
 
 impl Ours {
@@ -51,7 +92,18 @@ impl Ours {
             Mode::Eager => Limits { soft_bytes: 0, ..Limits::default() },
             _ => Limits::default(),
         };
-        Ours { vm: Vm::new(&sandbox, limits), mode }
+        let vm = Vm::new(&sandbox, limits);
+        let guard = Guard::new(vm.interrupt());
+        Ours { vm, mode, guard }
+    }
+
+    /// A fresh machine under the same guard.
+    fn renew(&mut self) {
+        let word = self.vm.interrupt();
+        let sandbox =
+            if self.mode == Mode::Plain { SandboxBuilder::unlocked() } else { SandboxBuilder::new() };
+        self.vm = Vm::new(&sandbox, Limits::default());
+        self.vm.set_interrupt(word);
     }
 
     pub fn mode(&self) -> Mode {
@@ -62,9 +114,12 @@ impl Ours {
     pub fn run(&mut self, body: &str) -> String {
         let script = super::wrap(body);
         if self.mode == Mode::Plain {
-            *self = Ours::new(self.mode);
+            self.renew();
         }
+        self.vm.interrupt().clear(Interrupt::STOP);
+        self.guard.set(true);
         let reply = catch_unwind(AssertUnwindSafe(|| self.reply(&script)));
+        self.guard.set(false);
         reply.unwrap_or_else(|_| {
             *self = Ours::new(self.mode);
             "PANIC".into()

@@ -1,11 +1,13 @@
 //! Debian's `lua5.1` as a second oracle: snippets run in one process, each in an environment of its own.
 
-use std::io::{Error, Result, Write};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Error, Result, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// Reads snippets from standard input (a length, a line end, the bytes), runs each and writes its result the same way.
 const DRIVER: &str = r#"
-local setfenv,loadstring,pcall,type,tostring,read,write = setfenv,loadstring,pcall,type,tostring,io.read,io.write
+local setfenv,loadstring,pcall,type,tostring,read,write,flush = setfenv,loadstring,pcall,type,tostring,io.read,io.write,io.flush
 local names={'assert','collectgarbage','coroutine','error','gcinfo','getmetatable','ipairs','load','loadstring','math',
   'next','pairs','pcall','rawequal','rawget','rawset','select','setmetatable','string','table','tonumber','tostring','type',
   'unpack','xpcall','_VERSION'}
@@ -28,42 +30,76 @@ while true do
     out=(ok and '' or '-')..tostring(r)
   end
   write(#out,'\n',out)
+  flush()
 end
 "#;
 
-/// Runs whole scripts; the results are raw bytes.
-pub fn run_all(scripts: &[String]) -> Result<Vec<Vec<u8>>> {
-    let mut child = Command::new("lua5.1")
-        .args(["-e", DRIVER])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let mut input = Vec::new();
-    for s in scripts {
-        input.extend_from_slice(format!("{}\n{s}", s.len()).as_bytes());
+/// A running `lua5.1`; killed on drop.
+struct Lua {
+    child: Child,
+    results: Receiver<Vec<u8>>,
+}
+
+impl Lua {
+    fn start(scripts: &[String]) -> Result<Lua> {
+        let mut child = Command::new("lua5.1")
+            .args(["-e", DRIVER])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut input = Vec::new();
+        for s in scripts {
+            input.extend_from_slice(format!("{}\n{s}", s.len()).as_bytes());
+        }
+        let mut stdin = child.stdin.take().ok_or_else(|| Error::other("no standard input"))?;
+        // Fails when the process is killed, which is how a snippet that takes too long ends.
+        std::thread::spawn(move || stdin.write_all(&input));
+        let stdout = child.stdout.take().ok_or_else(|| Error::other("no standard output"))?;
+        let (send, results) = channel();
+        std::thread::spawn(move || {
+            let mut out = BufReader::new(stdout);
+            while let Some(result) = read_result(&mut out) {
+                if send.send(result).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Lua { child, results })
     }
-    let mut stdin = child.stdin.take().ok_or_else(|| Error::other("no standard input"))?;
-    let writer = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output()?;
-    writer.join().map_err(|_| Error::other("writer failed"))??;
-    let mut rest = output.stdout.as_slice();
-    let mut results = Vec::with_capacity(scripts.len());
-    while let Some(end) = rest.iter().position(|b| *b == b'\n') {
-        let len: usize = std::str::from_utf8(&rest[..end])
-            .ok()
-            .and_then(|n| n.parse().ok())
-            .ok_or_else(|| Error::other("no length"))?;
-        results.push(rest[end + 1..end + 1 + len].to_vec());
-        rest = &rest[end + 1 + len..];
+}
+
+impl Drop for Lua {
+    fn drop(&mut self) {
+        // Nothing is left to do when these fail.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
-    if results.len() != scripts.len() {
-        let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Error::other(format!(
-            "lua5.1 ran {} of {} scripts: {why}",
-            results.len(),
-            scripts.len()
-        )));
+}
+
+fn read_result(out: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut line = String::new();
+    out.read_line(&mut line).ok()?;
+    let mut bytes = vec![0; line.trim_end().parse().ok()?];
+    out.read_exact(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Runs whole scripts; the results are raw bytes. `None` for a script that takes longer than `limit` or that the
+/// process does not survive; the next one is run by a new process.
+pub fn run_all(scripts: &[String], limit: Duration) -> Result<Vec<Option<Vec<u8>>>> {
+    let mut results: Vec<Option<Vec<u8>>> = Vec::with_capacity(scripts.len());
+    while results.len() < scripts.len() {
+        let lua = Lua::start(&scripts[results.len()..])?;
+        while results.len() < scripts.len() {
+            match lua.results.recv_timeout(limit) {
+                Ok(result) => results.push(Some(result)),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    results.push(None);
+                    break;
+                }
+            }
+        }
     }
     Ok(results)
 }

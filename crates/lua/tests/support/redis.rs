@@ -46,7 +46,7 @@ impl Redis {
         loop {
             if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+                stream.set_read_timeout(Some(Duration::from_secs(4)))?;
                 return Ok(Redis { child, stream: BufReader::new(stream), dir });
             }
             if began.elapsed() > Duration::from_secs(20) || child.try_wait()?.is_some() {
@@ -59,6 +59,11 @@ impl Redis {
     /// `TOTALITY_ORACLE`, or the `redis-server` in `PATH`.
     pub fn oracle() -> Result<Redis> {
         Redis::start(&std::env::var("TOTALITY_ORACLE").unwrap_or_else(|_| "redis-server".into()))
+    }
+
+    /// Time that a reply may take.
+    pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
+        self.stream.get_ref().set_read_timeout(Some(patience))
     }
 
     /// Sends commands at once and reads as many replies.
