@@ -9,6 +9,7 @@
 mod support;
 
 use std::io::Result;
+use std::time::Duration;
 use support::random;
 use support::redis::Redis;
 use support::rng::Rng;

@@ -163,6 +163,11 @@ impl Chunk {
         self.size
     }
 
+    /// Bytes that it takes once it is loaded: the chunk itself, and what a VM makes of it.
+    pub(crate) fn cost(&self) -> usize {
+        self.size * 2
+    }
+
     /// The chunk's name as messages show it.
     pub fn name(&self) -> &str {
         &self.short

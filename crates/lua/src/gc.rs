@@ -3,7 +3,7 @@
 use crate::heap::{CLOSURE_COST, Code, Heap, UPVAL_COST, UpVal};
 use crate::native::{Env, ErrFunc, State};
 use crate::table::{TABLE_COST, Table};
-use crate::thread::{NATIVE, Thread};
+use crate::thread::{Frame, NATIVE, Thread};
 use crate::value::Value;
 
 /// Mark bits, and what is marked but not yet looked into.
@@ -89,8 +89,7 @@ impl Marks {
     }
 
     fn thread(&mut self, h: &Heap, t: &Thread) {
-        let top = t.frames.last().map_or(t.top, |f| t.top.max(f.top as usize));
-        for v in t.stack.iter().take(top) {
+        for v in t.stack.iter().take(live_top(&t.frames, t.top)) {
             self.value(h, *v);
         }
     }
@@ -155,6 +154,10 @@ pub(crate) fn collect(st: &mut State, env: &Env<'_>) {
     let mode = st.heap.strs.lookup(b"__mode");
     // They are found by the ids of strings, which may be others' afterwards.
     st.loaded.clear();
+    clear_dead(&mut st.stack, &st.frames, st.top);
+    for t in st.heap.threads.iter_mut().flatten() {
+        clear_dead(&mut t.stack, &t.frames, t.top);
+    }
     let mut m = Marks {
         strs: bits(st.heap.strs.count()),
         tables: bits(st.heap.tables.len()),
@@ -178,15 +181,39 @@ pub(crate) fn collect(st: &mut State, env: &Env<'_>) {
     h.gc_at = (used * 2).max(h.soft).min(h.mem.hard).max(used + (used >> 4)).min(h.mem.hard.max(1));
 }
 
+/// End of what a stack holds for its frames. While a native function runs, the registers of its caller from the call
+/// on are dead.
+fn live_top(frames: &[Frame], top: usize) -> usize {
+    match frames.last() {
+        Some(f) if f.proto != NATIVE => top.max(f.top as usize),
+        _ => top,
+    }
+}
+
+/// Empties the dead registers above `live_top`: what they hold would come back to life with a later call.
+fn clear_dead(stack: &mut [Value], frames: &[Frame], top: usize) {
+    let from = live_top(frames, top);
+    let end = frames.iter().rev().take(64).map(|f| f.top as usize).fold(from, usize::max) + 8;
+    let end = end.min(stack.len());
+    if let Some(dead) = stack.get_mut(from..end) {
+        dead.fill(Value::Nil);
+    }
+}
+
+/// Prototypes that something can still run, after a collection: those of closures and of frames.
+pub(crate) fn live_protos(st: &State) -> impl Iterator<Item = u32> {
+    let h = &st.heap;
+    let closures = h.closures.iter().filter_map(|c| match c.code {
+        Code::Lua(p) => Some(p),
+        _ => None,
+    });
+    let waiting = h.threads.iter().flatten().flat_map(|t| &t.frames);
+    closures.chain(st.frames.iter().chain(waiting).map(|f| f.proto).filter(|p| *p != NATIVE))
+}
+
 fn mark_roots(st: &State, env: &Env<'_>, m: &mut Marks) {
     let h = &st.heap;
-    let top = st
-        .frames
-        .last()
-        .map_or(st.top, |f| if f.proto == NATIVE { st.top } else { st.top.max(f.top as usize) });
-    // A frame below the running one may reach further than the one that runs above it.
-    let top = st.frames.iter().rev().take(64).map(|f| f.top as usize).fold(top, usize::max);
-    for v in st.stack.iter().take(top + 8) {
+    for v in st.stack.iter().take(live_top(&st.frames, st.top)) {
         m.value(h, *v);
     }
     for f in &st.frames {
@@ -224,7 +251,7 @@ fn mark_roots(st: &State, env: &Env<'_>, m: &mut Marks) {
         m.value(h, Value::Table(t));
     }
     for p in st.base_protos..env.protos.len() {
-        for v in &env.protos.get(p).k {
+        for v in env.protos.constants(p) {
             m.value(h, *v);
         }
     }

@@ -489,6 +489,13 @@ impl Feed for Source<'_, '_> {
     }
 }
 
+/// When code that was compiled in the run takes more than the threshold, asks [`crate::Vm`] to sweep it: no reference
+/// into it may be held then, so the run is left at its bottom and goes on with this call. Deeper down code is only kept.
+fn sweep_code(c: &mut Ctx<'_>) -> Result<(), LuaError> {
+    let bottom = c.st.c_calls == 1 && c.st.current.0 == 0;
+    if bottom && c.env.protos.late_bytes() > c.st.code_at { Err(LuaError::Yield) } else { Ok(()) }
+}
+
 /// Compiles a source, or what a reader gives; pushes the function, or nil and a message.
 fn compile(c: &mut Ctx<'_>, source: Option<&[u8]>, reader: Option<Value>, name: &[u8]) -> R {
     let limits = CompileLimits {
@@ -511,7 +518,6 @@ fn compile(c: &mut Ctx<'_>, source: Option<&[u8]>, reader: Option<Value>, name: 
         }
         Err(Fail::Halt(e)) => return Err(e),
     };
-    c.st.heap.mem.used += chunk.size() * 2;
     let Some(p) = c.env.protos.load(&chunk, &mut c.st.heap) else {
         return Err(LuaError::Limit(Limit::Memory));
     };
@@ -538,12 +544,15 @@ fn loadstring(c: &mut Ctx<'_>) -> R {
         push_main(c, p);
         return Ok(1);
     }
+    sweep_code(c)?;
     let source = c.bytes(s).to_vec();
-    let before = c.env.protos.len();
     let n = compile(c, Some(&source), None, &name)?;
-    if n == 1 && !s.is_long() && c.st.loaded.len() < 64 {
-        let p = c.env.protos.len() - 1;
-        debug_assert!(p >= before);
+    if n == 1
+        && !s.is_long()
+        && c.st.loaded.len() < 64
+        && let Value::Func(f) = c.peek()
+        && let Code::Lua(p) = c.st.heap.closures[f.index()].code
+    {
         c.st.loaded.push((s, name, p));
     }
     Ok(n)
@@ -552,5 +561,6 @@ fn loadstring(c: &mut Ctx<'_>) -> R {
 fn load(c: &mut Ctx<'_>) -> R {
     let name = if c.is_none_or_nil(2) { b"=(load)".to_vec() } else { c_text(c, 2)? };
     let f = c.check_function(1)?;
+    sweep_code(c)?;
     compile(c, None, Some(f), &name)
 }

@@ -66,6 +66,8 @@ pub(crate) struct State {
     pub(crate) last_pc: usize,
     /// Bytes of the sandbox
     pub(crate) base_bytes: usize,
+    /// Above this many bytes code that was compiled in the run is swept
+    pub(crate) code_at: usize,
     /// Bytes that `collectgarbage("step")` has worked through in this cycle
     pub(crate) gc_work: usize,
     /// `setpause`, `setstepmul`: kept, without effect

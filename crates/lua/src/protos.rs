@@ -1,7 +1,8 @@
 //! Prototypes as loaded into a VM: constants interned in its heap, call-site cells, and addresses that do not move, so
 //! that the interpreter holds plain references to code while scripts compile more of it.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
@@ -59,6 +60,10 @@ pub(crate) struct ProtoArena {
     fixed: Vec<Loaded>,
     segments: [OnceCell<Box<[OnceCell<Loaded>]>>; SEGMENTS],
     len: Cell<u32>,
+    /// Places in the segments that [`ProtoArena::sweep`] emptied
+    free: RefCell<Vec<u32>>,
+    /// Bytes of the chunks in the segments
+    late_bytes: Cell<usize>,
 }
 
 #[inline]
@@ -70,7 +75,13 @@ fn locate(id: u32) -> (usize, usize) {
 
 impl ProtoArena {
     pub(crate) fn new() -> ProtoArena {
-        ProtoArena { fixed: Vec::new(), segments: [const { OnceCell::new() }; SEGMENTS], len: Cell::new(0) }
+        ProtoArena {
+            fixed: Vec::new(),
+            segments: [const { OnceCell::new() }; SEGMENTS],
+            len: Cell::new(0),
+            free: RefCell::default(),
+            late_bytes: Cell::new(0),
+        }
     }
 
     #[inline]
@@ -83,7 +94,12 @@ impl ProtoArena {
     }
 
     /// Moves everything loaded so far to where access is cheapest. Between runs only.
-    pub(crate) fn settle(&mut self) {
+    /// Then it no longer counts for the heap. False when that would change the numbers of prototypes.
+    pub(crate) fn settle(&mut self, heap: &mut Heap) -> bool {
+        if !self.free.get_mut().is_empty() {
+            return false;
+        }
+        heap.mem.used = heap.mem.used.saturating_sub(self.late_bytes.replace(0));
         for id in 0..self.len.get() {
             let (s, i) = locate(id);
             if let Some(l) = self.segments[s].get_mut().and_then(|seg| seg[i].take()) {
@@ -91,11 +107,53 @@ impl ProtoArena {
             }
         }
         self.len.set(0);
+        true
     }
 
     fn get_late(&self, id: u32) -> &Loaded {
+        self.late(id).expect("a closure's prototype stays loaded")
+    }
+
+    fn late(&self, id: u32) -> Option<&Loaded> {
         let (s, i) = locate(id);
-        self.segments[s].get().and_then(|seg| seg[i].get()).expect("a closure's prototype stays loaded")
+        self.segments[s].get()?[i].get()
+    }
+
+    /// Constants of a prototype; none when it was swept.
+    pub(crate) fn constants(&self, id: u32) -> &[Value] {
+        let l = match self.fixed.get(id as usize) {
+            Some(l) => Some(l),
+            None => self.late(id - self.fixed.len() as u32),
+        };
+        l.map_or(&[], |l| &l.k)
+    }
+
+    /// Bytes that code takes which was compiled in the run.
+    pub(crate) fn late_bytes(&self) -> usize {
+        self.late_bytes.get()
+    }
+
+    /// Forgets the chunks compiled in the run of which no function is in `live`; returns the bytes that they took.
+    pub(crate) fn sweep(&mut self, live: impl Iterator<Item = u32>) -> usize {
+        let base = self.fixed.len() as u32;
+        let chunk = |l: &Loaded| Arc::as_ptr(&l.chunk) as usize;
+        let live: HashSet<usize> =
+            live.filter_map(|id| id.checked_sub(base)).filter_map(|id| self.late(id)).map(chunk).collect();
+        let before = self.late_bytes.get();
+        for id in 0..self.len.get() {
+            let (s, i) = locate(id);
+            let Some(place) = self.segments[s].get_mut().map(|seg| &mut seg[i]) else { continue };
+            if let Some(l) = place.get_mut()
+                && !live.contains(&chunk(l))
+            {
+                if l.path.is_empty() {
+                    self.late_bytes.set(self.late_bytes.get().saturating_sub(l.chunk.cost()));
+                }
+                place.take();
+                self.free.get_mut().push(id);
+            }
+        }
+        before - self.late_bytes.get()
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -103,6 +161,11 @@ impl ProtoArena {
     }
 
     fn push(&self, l: Loaded) -> Option<u32> {
+        if let Some(id) = self.free.borrow_mut().pop() {
+            let (s, i) = locate(id);
+            self.segments[s].get()?[i].set(l).ok()?;
+            return Some(self.fixed.len() as u32 + id);
+        }
         let id = self.len.get();
         let (s, i) = locate(id);
         let seg = self
@@ -116,6 +179,8 @@ impl ProtoArena {
 
     /// Forgets the prototypes from `len` on.
     pub(crate) fn truncate(&mut self, len: u32) {
+        self.free.get_mut().clear();
+        self.late_bytes.set(0);
         while self.len() > len {
             if self.len.get() == 0 {
                 self.fixed.truncate(len as usize);
@@ -136,6 +201,8 @@ impl ProtoArena {
     /// Loads a chunk: interns its constants in `heap` and returns the number of its main function; `None` when there
     /// are too many functions (beyond 2^27).
     pub(crate) fn load(&self, chunk: &Arc<Chunk>, heap: &mut Heap) -> Option<u32> {
+        self.late_bytes.set(self.late_bytes.get() + chunk.cost());
+        heap.mem.used += chunk.cost();
         self.load_proto(chunk, &chunk.main, &mut Vec::new(), heap)
     }
 

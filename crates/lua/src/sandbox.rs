@@ -370,6 +370,7 @@ impl State {
             inputs: [None, None],
             base_protos: 0,
             base_bytes: 0,
+            code_at: crate::vm::CODE_SOFT,
             gc_work: 0,
             gc_params: [200, 200],
             redis_pcall: false,

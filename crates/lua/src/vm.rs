@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::call::call_value;
+use crate::call::{call_value, precall};
 use crate::chunk::Chunk;
 use crate::heap::{Code, Heap};
 use crate::host::{Host, ValueRef};
@@ -33,6 +33,9 @@ pub struct Limits {
     /// Loaded chunks are forgotten (and loaded again when needed) when they take more than this
     pub max_loaded_bytes: usize,
 }
+
+/// Code compiled in a run is swept when it takes more bytes than this, and then more than twice of what stayed.
+pub(crate) const CODE_SOFT: usize = 256 << 10;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -132,6 +135,10 @@ impl std::hash::Hasher for SpreadHasher {
     }
 }
 
+fn env<'a>(protos: &'a ProtoArena, inputs: Inputs<'a>, interrupt: &'a Interrupt) -> Env<'a> {
+    Env { protos, keys: inputs.keys, argv: inputs.argv, interrupt: &interrupt.0 }
+}
+
 impl Vm {
     /// A VM with the given globals.
     pub fn new(sandbox: &SandboxBuilder, limits: Limits) -> Vm {
@@ -208,13 +215,7 @@ impl Vm {
                 self.st.set_field(globals, name, t.map_or(Value::Nil, Value::Table));
             }
         }
-        let main = if self.persistent {
-            let main = self.protos.load(chunk, &mut self.st.heap).ok_or(RunError::Limit(Limit::Memory))?;
-            self.protos.settle();
-            main
-        } else {
-            self.main_of(chunk)?
-        };
+        let main = if self.persistent { self.keep_chunk(chunk)? } else { self.main_of(chunk)? };
         let first = self.st.heap.up_pool.len();
         let f = self.st.heap.new_closure(Code::Lua(main), first);
         self.st.stack[0] = Value::Func(f);
@@ -233,10 +234,7 @@ impl Vm {
     ) -> Result<(), RunError> {
         self.persistent = true;
         self.clear_run();
-        let Some(main) = self.protos.load(chunk, &mut self.st.heap) else {
-            return Err(RunError::Limit(Limit::Memory));
-        };
-        self.protos.settle();
+        let main = self.keep_chunk(chunk)?;
         let first = self.st.heap.up_pool.len();
         let f = self.st.heap.new_closure(Code::Lua(main), first);
         self.st.stack[0] = Value::Func(f);
@@ -304,22 +302,51 @@ impl Vm {
         st.top = nargs + 1;
         st.instrument = options.instrument;
         st.forget_search();
-        let env =
-            Env { protos: &self.protos, keys: inputs.keys, argv: inputs.argv, interrupt: &self.interrupt.0 };
-        if self.persistent && st.heap.wants_gc() {
-            crate::gc::collect(st, &env);
+        if self.persistent && self.protos.late_bytes() > st.code_at {
+            self.sweep_code(inputs);
         }
-        let r = call_value(st, &env, host, 0, nargs, -1);
+        let st = &mut self.st;
+        let e = env(&self.protos, inputs, &self.interrupt);
+        if self.persistent && st.heap.wants_gc() {
+            crate::gc::collect(st, &e);
+        }
+        let mut r = call_value(st, &e, host, 0, nargs, -1);
+        while let Err(LuaError::Yield) = r {
+            self.sweep_code(inputs);
+            r = self.go_on(inputs, host);
+        }
+        let st = &mut self.st;
         match r {
             Ok(()) => {
                 self.results = (0, st.top);
                 if st.stack[..st.top].iter().any(|v| matches!(v, Value::Table(_))) {
-                    st.materialise_inputs(&env);
+                    st.materialise_inputs(&env(&self.protos, inputs, &self.interrupt));
                 }
                 Ok(())
             }
             Err(e) => Err(self.failed(e, inputs)),
         }
+    }
+
+    /// Drops the code compiled in the run that nothing can reach any more. The run is at its bottom, or over: nothing
+    /// holds a reference to code.
+    #[cold]
+    fn sweep_code(&mut self, inputs: Inputs<'_>) {
+        crate::gc::collect(&mut self.st, &env(&self.protos, inputs, &self.interrupt));
+        let freed = self.protos.sweep(crate::gc::live_protos(&self.st));
+        self.st.heap.mem.used = self.st.heap.mem.used.saturating_sub(freed);
+        self.st.code_at = CODE_SOFT.max(self.protos.late_bytes() * 2);
+    }
+
+    /// Goes on with the run that was left in a call of `load` or `loadstring`, which begins anew.
+    #[cold]
+    fn go_on(&mut self, inputs: Inputs<'_>, host: &mut dyn Host) -> Result<(), LuaError> {
+        let st = &mut self.st;
+        let e = env(&self.protos, inputs, &self.interrupt);
+        let Some(f) = st.frames.pop() else { return Err(LuaError::Stop) };
+        let nargs = st.top - f.base as usize;
+        precall(st, &e, host, f.func as usize, nargs, f.nresults, None)?;
+        crate::exec::run_to(st, &e, host, 1)
     }
 
     #[cold]
@@ -330,13 +357,7 @@ impl Vm {
         match e {
             LuaError::Raised { value, .. } => {
                 self.error = value;
-                let env = Env {
-                    protos: &self.protos,
-                    keys: inputs.keys,
-                    argv: inputs.argv,
-                    interrupt: &self.interrupt.0,
-                };
-                st.materialise_inputs(&env);
+                st.materialise_inputs(&env(&self.protos, inputs, &self.interrupt));
                 RunError::Raised
             }
             LuaError::ErrErr => {
@@ -411,6 +432,7 @@ impl Vm {
         st.steps = 0;
         st.overflowing = false;
         st.saved_handlers.clear();
+        st.code_at = CODE_SOFT;
         st.gc_work = 0;
         st.gc_params = [200, 200];
         st.cjson.reset();
@@ -448,6 +470,20 @@ impl Vm {
         self.load_chunk(chunk, key)
     }
 
+    /// Loads a chunk into a VM that keeps its heap.
+    fn keep_chunk(&mut self, chunk: &Arc<Chunk>) -> Result<u32, RunError> {
+        let key = Arc::as_ptr(chunk) as usize;
+        if let Some((_, main)) = self.chunks.get(&key) {
+            return Ok(*main);
+        }
+        let main = self.protos.load(chunk, &mut self.st.heap).ok_or(RunError::Limit(Limit::Memory))?;
+        if self.protos.settle(&mut self.st.heap) {
+            self.loaded_bytes += chunk.cost();
+            self.chunks.insert(key, (chunk.clone(), main));
+        }
+        Ok(main)
+    }
+
     #[cold]
     fn load_chunk(&mut self, chunk: &Arc<Chunk>, key: usize) -> Result<u32, RunError> {
         if self.loaded_bytes + chunk.size() > self.max_loaded {
@@ -458,9 +494,9 @@ impl Vm {
             return Err(RunError::Limit(Limit::Memory));
         };
         self.st.heap.strs.seal();
-        self.protos.settle();
+        self.protos.settle(&mut self.st.heap);
         self.st.base_protos = self.protos.len();
-        self.loaded_bytes += chunk.size() * 2;
+        self.loaded_bytes += chunk.cost();
         self.chunks.insert(key, (chunk.clone(), main));
         self.last_chunk = (key, main);
         self.add_inputs(true);

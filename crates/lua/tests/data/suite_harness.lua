@@ -37,12 +37,10 @@ if file == 'big.lua' then
   run = coroutine.wrap(run)
   assert(run() == 'b' and run() == 'a')
 elseif file == 'calls.lua' then
-  run()()
-elseif file == 'verybig.lua' then
-  assert(run() == 10)
-elseif file == 'locals.lua' then
-  local a, f = run()
-  assert(a == 5 and type(f) == 'function')
+  assert(run() == deep and deep)
 else
-  run()
+  -- What the suite's own driver expects of some files.
+  local expected = { ['attrib.lua'] = 27, ['locals.lua'] = 5, ['events.lua'] = 12, ['verybig.lua'] = 10 }
+  local result = run()
+  assert(expected[file] == nil or result == expected[file], 'unexpected result')
 end
