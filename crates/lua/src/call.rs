@@ -14,6 +14,9 @@ use crate::view::{View, Where};
 /// Nested calls through Rust (Lua 5.1's `LUAI_MAXCCALLS`).
 pub(crate) const MAX_C_CALLS: u32 = 200;
 
+/// Slots from which on the size of the stack is compared with the limit in calls.
+const LARGE_STACK: usize = 1 << 16;
+
 /// What became of a call.
 pub(crate) enum Called {
     /// A frame for Lua code was pushed
@@ -132,6 +135,9 @@ fn push_lua(
         let need = base + 256 + 8;
         if need > st.stack.len() {
             st.grow_stack(need);
+            if !st.heap.fits(0) {
+                return Err(LuaError::Limit(Limit::Memory));
+            }
         }
         let mut n = nargs;
         while n < params {
@@ -166,6 +172,10 @@ pub(crate) fn shift_varargs(
     let need = func + nargs + params + 256 + 16;
     if need > st.stack.len() {
         st.grow_stack(need);
+    }
+    // Arguments that grow from call to call reach no safe point.
+    if st.stack.len() > LARGE_STACK && !st.heap.fits(0) {
+        return Err(LuaError::Limit(Limit::Memory));
     }
     while actual < params {
         st.stack[func + 1 + actual] = Value::Nil;

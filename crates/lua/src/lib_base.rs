@@ -462,6 +462,7 @@ impl Feed for Source<'_, '_> {
     }
 
     fn more(&mut self, levels: u32, src: &mut Vec<u8>) -> Result<bool, Fail> {
+        self.step(0).map_err(Fail::Halt)?;
         let (c, Some(reader)) = (&mut *self.c, self.reader) else { return Ok(false) };
         let func = c.st.top;
         c.push(reader);

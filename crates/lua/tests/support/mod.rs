@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each user needs a part of it")]
 
 pub mod generate;
+pub mod hostile;
 pub mod mechanisms;
 pub mod ours;
 pub mod plain;
