@@ -284,6 +284,9 @@ fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str
     let stats = &mut sv.stats.commands[waiter.command.id as usize];
     stats.calls += 1;
     stats.failed += u64::from(error.is_some());
+    if let Some(client) = sv.clients.get_mut(id) {
+        client.commands += 1;
+    }
     answer(sv, id, bytes);
     true
 }

@@ -206,6 +206,11 @@ impl Engine {
         self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
         self.expire_slice();
+        if self.sv.stats.rates.is_due(self.sv.stamp) {
+            let (input, output) = self.sv.net_bytes();
+            let (now, commands) = (self.sv.stamp, self.sv.stats.processed);
+            self.sv.stats.rates.sample(now, commands, input, output);
+        }
         let used = self.ks.used_memory() + self.sv.memory();
         self.sv.stats.peak_memory = self.sv.stats.peak_memory.max(used);
     }

@@ -35,14 +35,12 @@ pub fn client_command(
     ks.cur = client.db;
     ks.no_touch = client.no_touch;
     client.last_ms = now;
-    client.commands += 1;
     client.postponed = false;
 
     match admit(ks, sv, id, argv) {
         Ok(Admitted::Postpone) => {
             sv.stats.processed -= 1;
             if let Some(client) = sv.clients.get_mut(id) {
-                client.commands -= 1;
                 client.postponed = true;
             }
             return After::Postponed;
@@ -334,7 +332,9 @@ pub fn call(
     let dirty = ks.dirty;
     let db = ks.cur;
     let outer = std::mem::replace(&mut ks.effects.rewritten, false);
-    if !sv.monitors.is_empty() && !sv.running_again {
+    // EXEC is shown after what it runs.
+    let shown_last = command.spec.name == "exec";
+    if !sv.monitors.is_empty() && !sv.running_again && !shown_last {
         crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
     }
     let written = reply.written();
@@ -349,6 +349,9 @@ pub fn call(
         }
     };
     let Cx { ks, sv, reply, .. } = cx;
+    if shown_last && !sv.monitors.is_empty() {
+        crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
+    }
     // A script that ends with an error wrote it as its reply.
     let failed = failed || reply.errors() > 0;
     if ks.dirty != dirty

@@ -1,6 +1,6 @@
 //! Finding the keys among a command's arguments by its key specs: for scripts, cluster slots and COMMAND GETKEYS.
 
-use crate::spec::{Begin, Find, KEY_STORE, KeyFlags, Spec};
+use crate::spec::{Begin, Find, KEY_READ, KEY_STORE, KeyFlags, Spec};
 use smallvec::SmallVec;
 
 /// Positions of keys with what is done to them.
@@ -25,9 +25,13 @@ pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
         keys.extend(geo_destination(argv).map(|at| (at, stored)));
         return Ok(keys);
     }
+    if let Some(flags) = by_options(spec.name, argv) {
+        keys.push((1, flags));
+        return Ok(keys);
+    }
     for key in spec.keys {
         if key.begin == Begin::Unknown && key.flags.contains(KeyFlags::OW) && spec.name == "sort" {
-            keys.extend(sort_destination(argv).map(|at| (at, key.flags)));
+            keys.extend(sort_destination(argv).map(|at| (at, KEY_STORE)));
         }
         let Some(begin) = begin_of(key.begin, argv) else { continue };
         match key.find {
@@ -84,6 +88,33 @@ fn sort_destination(argv: &[&[u8]]) -> Option<usize> {
     found
 }
 
+/// What SET and BITFIELD do with their key depends on their options.
+#[inline]
+fn by_options(name: &str, argv: &[&[u8]]) -> Option<KeyFlags> {
+    let is = |arg: &&[u8], word: &str| arg.eq_ignore_ascii_case(word.as_bytes());
+    let updates = KeyFlags::RW.union(KeyFlags::ACCESS).union(KeyFlags::UPDATE);
+    match name {
+        "set" if argv.len() > 2 => {
+            let reads = argv[3..].iter().any(|arg| is(arg, "GET"));
+            Some(if reads { updates } else { KEY_STORE })
+        }
+        "bitfield" if argv.len() > 1 => {
+            let mut rest = &argv[2..];
+            // GET and OVERFLOW are all that only read.
+            while let Some(word) = rest.first() {
+                let skip = if is(word, "GET") { 3 } else { 2 };
+                if !is(word, "GET") && !is(word, "OVERFLOW") || rest.len() < skip {
+                    break;
+                }
+                rest = &rest[skip..];
+            }
+            let only_reads = rest.is_empty();
+            Some(if only_reads { KEY_READ } else { updates })
+        }
+        _ => None,
+    }
+}
+
 /// Where GEORADIUS stores; of several the last one counts.
 fn geo_destination(argv: &[&[u8]]) -> Option<usize> {
     let (mut i, mut found) = (5, None);
@@ -117,8 +148,8 @@ fn begin_of(begin: Begin, argv: &[&[u8]]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::KeySpec;
     use crate::spec::{Flags, Group};
-    use crate::spec::{KEY_READ, KeySpec};
 
     fn positions(keys: &'static [KeySpec], line: &str) -> Vec<usize> {
         let spec = Spec::new("x", -1, Group::Generic, Flags::empty(), crate::commands::container).keys(keys);

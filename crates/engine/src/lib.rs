@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod acl;
+pub mod args;
 pub mod blocked;
 pub mod busy;
 pub mod client;

@@ -30,6 +30,9 @@ pub fn ended(sv: &mut ServerState, call: Ended<'_>) {
     stats.calls += 1;
     stats.usec += call.usec;
     stats.failed += u64::from(call.failed);
+    if let Some(client) = sv.clients.get_mut(call.id) {
+        client.commands += 1;
+    }
     if sv.config.latency_tracking {
         sv.stats.histogram(call.command.id).record(call.usec);
     }

@@ -107,6 +107,8 @@ bitflags! {
         const TRANSACTION = 1 << 19;
         /// `@scripting`
         const SCRIPTING = 1 << 20;
+        /// No category: that of the command's group does not apply to it.
+        const NOT_OF_GROUP = 1 << 21;
     }
 }
 
@@ -295,6 +297,10 @@ pub struct Spec {
     pub complexity: &'static str,
     /// Tips of COMMAND INFO (`nondeterministic_output`, …).
     pub tips: &'static [&'static str],
+    /// Arguments of COMMAND DOCS, in the notation of [`crate::args`].
+    pub args: &'static str,
+    /// The version that deprecated it; empty where none did.
+    pub deprecated: &'static str,
     /// The implementation; of a container, what answers when no subcommand matches is the gate's own error.
     pub handler: Handler,
     /// Subcommands of a container.
@@ -315,6 +321,8 @@ impl Spec {
             summary: "",
             complexity: "O(1)",
             tips: &[],
+            args: "",
+            deprecated: "",
             handler,
             subs: &[],
         }
@@ -344,6 +352,16 @@ impl Spec {
     /// Marks it as reaching outside the keyspace: refused in a rollback scope.
     pub const fn no_rollback(mut self) -> Self {
         self.flags = self.flags.union(Flags::NO_ROLLBACK);
+        self
+    }
+    /// Sets the arguments, in the notation of [`crate::args`].
+    pub const fn args(mut self, args: &'static str) -> Self {
+        self.args = args;
+        self
+    }
+    /// Sets the version that deprecated it.
+    pub const fn deprecated(mut self, since: &'static str) -> Self {
+        self.deprecated = since;
         self
     }
     /// Makes it a container of subcommands.

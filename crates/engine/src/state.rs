@@ -111,6 +111,10 @@ pub struct ProcessInfo {
     pub total_system_memory: u64,
     /// CPU time in microseconds: user and system.
     pub cpu_us: (u64, u64),
+    /// CPU time of the main thread in microseconds: user, system, and both by a finer clock.
+    pub main_thread_us: (u64, u64, u64),
+    /// Reads from connections and writes to them.
+    pub io_calls: (u64, u64),
     /// Bytes received and sent by connections that are gone.
     pub net: (u64, u64),
 }
@@ -175,6 +179,12 @@ impl ServerState {
             + self.clients.len() * size_of::<Client>()
             + self.client_memory
             + self.scripts.memory()
+    }
+
+    /// Bytes received and sent by all connections so far.
+    pub fn net_bytes(&self) -> (u64, u64) {
+        let live = self.clients.iter().fold((0, 0), |(i, o), c| (i + c.io.net_in, o + c.io.net_out));
+        (self.process.net.0 + live.0, self.process.net.1 + live.1)
     }
 
     /// Sends bytes to a client outside of its own command's reply.

@@ -135,8 +135,10 @@ pub struct Stats {
     pub logs: [CommandLog; 3],
     /// Durations by command id, made when a command is first called.
     pub histograms: Vec<Option<Box<Histogram>>>,
-    /// Commands per second, lately.
-    pub ops_per_second: u64,
+    /// What was done per second lately.
+    pub rates: Rates,
+    /// Clients that were closed because of a limit: of queries, of replies.
+    pub over_limits: (u64, u64),
 }
 
 /// Bytes of an error among which Redis looks for the end of its code.
@@ -147,6 +149,60 @@ const CODE_BYTES: usize = 31;
 pub fn error_code(text: &[u8]) -> &[u8] {
     let head = &text[..text.len().min(CODE_BYTES)];
     head.iter().position(|b| matches!(b, b' ' | b'\r' | b'\n')).map_or(b"ERR", |end| &head[..end])
+}
+
+/// Samples of a rate.
+const RATE_SAMPLES: usize = 16;
+/// Least microseconds between two samples.
+const RATE_STEP_US: u64 = 100_000;
+
+/// How much something that only grows grew per second lately.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rate {
+    samples: [u64; RATE_SAMPLES],
+    next: usize,
+    last: u64,
+}
+
+impl Rate {
+    fn sample(&mut self, total: u64, elapsed_us: u64) {
+        let grown = total.saturating_sub(self.last);
+        self.samples[self.next % RATE_SAMPLES] = grown * 1_000_000 / elapsed_us.max(1);
+        self.next = (self.next + 1) % RATE_SAMPLES;
+        self.last = total;
+    }
+
+    /// Per second, the mean of the last samples.
+    pub fn per_second(&self) -> u64 {
+        self.samples.iter().sum::<u64>() / RATE_SAMPLES as u64
+    }
+}
+
+/// What INFO shows as `instantaneous_`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rates {
+    at: u64,
+    /// Commands.
+    pub commands: Rate,
+    /// Bytes received.
+    pub input: Rate,
+    /// Bytes sent.
+    pub output: Rate,
+}
+
+impl Rates {
+    /// True when it is time for a sample.
+    pub fn is_due(&self, now_us: u64) -> bool {
+        now_us.saturating_sub(self.at) >= RATE_STEP_US
+    }
+
+    /// Takes a sample.
+    pub fn sample(&mut self, now_us: u64, commands: u64, input: u64, output: u64) {
+        let elapsed = now_us.saturating_sub(std::mem::replace(&mut self.at, now_us));
+        self.commands.sample(commands, elapsed);
+        self.input.sample(input, elapsed);
+        self.output.sample(output, elapsed);
+    }
 }
 
 /// Most error codes that are told apart, as in Redis.
@@ -177,6 +233,8 @@ impl Stats {
         self.error_replies = 0;
         self.processed = 0;
         self.connections = 0;
+        self.rates = Rates::default();
+        self.over_limits = (0, 0);
         self.rejected_connections = 0;
         self.unexpected_errors = 0;
         self.evicted_scripts = 0;

@@ -201,6 +201,7 @@ impl Server {
         if bytes <= self.io.settings.query_limit && (client.authenticated || bytes <= UNAUTH_QUERY) {
             return false;
         }
+        self.engine.sv.stats.over_limits.0 += 1;
         let line = format!(
             "Closing client that reached max query buffer length: id={} addr={} (qbuf initial bytes: {:?})",
             client.id.id,
@@ -338,6 +339,7 @@ impl Server {
             unknown || passes(&self.io.settings, class, bytes, &mut conn.over_soft_since_ms, self.io.now_ms);
         if over {
             conn.fate = Fate::Now;
+            self.engine.sv.stats.over_limits.1 += 1;
             self.log_output_limit(turn.client);
         }
         over

@@ -69,6 +69,8 @@ pub struct Io {
     /// Those of this turn that have not been served yet.
     pub batch: VecDeque<usize>,
     writes: Vec<usize>,
+    /// Reads from connections and writes to them so far.
+    pub calls: (u64, u64),
     /// Connections that are to be closed, with the engine's knowledge.
     pub dead: Vec<usize>,
     pool: Vec<Vec<u8>>,
@@ -99,6 +101,7 @@ impl Io {
             ready: Vec::new(),
             batch: VecDeque::new(),
             writes: Vec::new(),
+            calls: (0, 0),
             dead: Vec::new(),
             pool: Vec::new(),
             shared: Vec::with_capacity(CHUNK),
@@ -347,6 +350,7 @@ impl Io {
         let now = self.now_ms;
         let Some(conn) = self.conns.get_mut(key) else { return Read::Broken };
         let got = crate::conn::read(conn.stream.as_fd(), buf, most);
+        self.calls.0 += 1;
         match got {
             Read::Some(n) | Read::Drained(n) => {
                 conn.net.0 += n as u64;
@@ -375,6 +379,7 @@ impl Io {
                 continue;
             }
             let written = conn.write();
+            self.calls.1 += 1;
             let registry = self.poll.registry();
             let watched = match written {
                 Written::All if conn.full => conn.watch_writable(registry, Token(key), false),

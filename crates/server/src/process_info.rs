@@ -29,6 +29,13 @@ pub fn refresh(info: &mut ProcessInfo) {
         let us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
         info.cpu_us = (user * us, system * us);
     }
+    let ticks = std::fs::read_to_string("/proc/thread-self/stat").ok().and_then(|s| cpu_ticks(&s));
+    if let Some((user, system)) = ticks {
+        let us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
+        let ns = std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|s| field(&s, 0));
+        let active = ns.map_or((user + system) * us, |ns| ns / 1000);
+        info.main_thread_us = (user * us, system * us, active);
+    }
 }
 
 fn field(text: &str, i: usize) -> Option<u64> {

@@ -257,6 +257,7 @@ impl Server {
             self.next_second = now + Duration::from_secs(1);
             self.sweep();
             process_info::refresh(&mut self.engine.sv.process);
+            self.engine.sv.process.io_calls = self.io.calls;
         }
     }
 

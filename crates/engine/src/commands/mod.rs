@@ -52,7 +52,7 @@ table! {
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
-        acl command commandlog config dbsize debug flushall flushdb info lastsave latency lolwut memory monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
+        acl command commandlog config dbsize debug flushall flushdb info lastsave latency lolwut memory module monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
         time
     }
     sorted_set {
@@ -300,17 +300,33 @@ pub fn container(cx: &mut Cx<'_>) -> Res {
     Err(CmdError::arity(cx.command.spec.name))
 }
 
+/// The row of every HELP subcommand.
+pub const fn help_row(group: crate::spec::Group, since: &'static str) -> Spec {
+    let own = match group {
+        crate::spec::Group::Connection | crate::spec::Group::Scripting => crate::spec::Cat::empty(),
+        _ => crate::spec::Cat::NOT_OF_GROUP,
+    };
+    Spec::new("help", 2, group, Flags::LOADING.union(Flags::STALE), help).cats(own).doc(
+        since,
+        "O(1)",
+        "Lists the subcommands.",
+    )
+}
+
 /// Handler of every HELP subcommand: lists the subcommands that the table has.
 pub fn help(cx: &mut Cx<'_>) -> Res {
     let Some(command) = lookup(cx.args[0]) else { return Err(unknown_command(cx.args)) };
     let name = command.spec.name.to_ascii_uppercase();
-    let subs = command.spec.subs;
-    cx.reply.array(1 + 2 * subs.len());
+    let subs = command.spec.subs.iter().filter(|sub| sub.name != "help");
+    cx.reply.array(3 + 2 * subs.clone().count());
     cx.reply.simple(&format!("{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
     for sub in subs {
-        cx.reply.simple(&sub.name.to_ascii_uppercase());
+        let usage = crate::args::synopsis(&crate::args::parse(sub.args));
+        cx.reply.simple(format!("{} {usage}", sub.name.to_ascii_uppercase()).trim_end());
         cx.reply.simple(&format!("    {}", sub.summary));
     }
+    cx.reply.simple("HELP");
+    cx.reply.simple("    Print this help.");
     Ok(())
 }
 

@@ -26,7 +26,7 @@ use crate::error::{Res, SYNTAX};
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bitcount", -2, Group::Bitmap, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("bitcount", -2, Group::Bitmap, Flags::READONLY, run).args("key:k@0 range:b?(start:i end-unit-block:b?(end:i unit:o?^7.0.0(byte:t'BYTE' bit:t'BIT')))")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.6.0", "O(N) for N bytes", "Counts the bits that are set in a string.");
 

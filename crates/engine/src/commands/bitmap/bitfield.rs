@@ -27,7 +27,7 @@ use crate::reply::Reply;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bitfield", -2, Group::Bitmap, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("bitfield", -2, Group::Bitmap, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 operation:o?*(get-block:b'GET'(encoding:s offset:i) write:b(overflow-block:o'OVERFLOW'?(wrap:t'WRAP' sat:t'SAT' fail:t'FAIL') write-operation:o(set-block:b'SET'(encoding:s offset:i value:i) incrby-block:b'INCRBY'(encoding:s offset:i increment:i))))")
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS).union(KeyFlags::VARIABLE))])
     .doc("3.2.0", "O(1) for each operation", "Reads and changes integers at bit offsets of a string.");
 

@@ -14,7 +14,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bitfield_ro", -2, Group::Bitmap, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("bitfield_ro", -2, Group::Bitmap, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 get-block:b'GET'?*+(encoding:s offset:i)")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("6.0.0", "O(1) for each operation", "Reads integers at bit offsets of a string.");
 

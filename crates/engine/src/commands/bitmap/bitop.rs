@@ -33,7 +33,7 @@ use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 use crate::value::{StrRef, Value};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bitop", -4, Group::Bitmap, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("bitop", -4, Group::Bitmap, Flags::WRITE.union(Flags::DENYOOM), run).args("operation:o(and:t'AND' or:t'OR' xor:t'XOR' not:t'NOT') destkey:k@0 key:k@1*")
     .keys(&[KeySpec::one(2, KEY_STORE), KeySpec::rest(3, KEY_READ)])
     .doc("2.6.0", "O(N) for N bytes", "Combines strings bit by bit and stores the result.");
 

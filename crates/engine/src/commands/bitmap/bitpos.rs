@@ -30,7 +30,7 @@ use crate::error::{CmdError, Res, SYNTAX};
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bitpos", -3, Group::Bitmap, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("bitpos", -3, Group::Bitmap, Flags::READONLY, run).args("key:k@0 bit:i range:b?(start:i end-unit-block:b?(end:i unit:o?^7.0.0(byte:t'BYTE' bit:t'BIT')))")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.8.7", "O(N) for N bytes", "Finds the first bit of a string that is set or clear.");
 

@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("getbit", 3, Group::Bitmap, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("getbit", 3, Group::Bitmap, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 offset:i")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.2.0", "O(1)", "Returns one bit of a string.");
 

@@ -20,7 +20,7 @@ use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("setbit", 4, Group::Bitmap, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("setbit", 4, Group::Bitmap, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 offset:i value:i")
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("2.2.0", "O(1)", "Sets or clears one bit of a string.");
 

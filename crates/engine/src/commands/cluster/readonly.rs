@@ -1,9 +1,10 @@
-//! READONLY: the connection may read from replicas. With one node there are none; without cluster mode it is refused,
-//! as in Redis.
+//! READONLY: the connection may be answered with old data by a replica of a cluster. There are none, so it changes nothing
+//! but the letter `r` in CLIENT LIST.
 //!
 //! ```transcript
+//! # since 8.0
 //! > READONLY
-//! (error) ERR This instance has cluster support disabled
+//! OK
 //! ```
 
 use crate::cx::Cx;
@@ -17,9 +18,6 @@ pub const SPEC: Spec =
         .doc("3.0.0", "O(1)", "A connection's mode in a cluster.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    if !cx.sv.config.cluster_enabled {
-        return Err(super::asking::DISABLED);
-    }
     cx.me()?.reads_replicas = true;
     cx.reply.ok();
     Ok(())

@@ -1,8 +1,9 @@
-//! READWRITE: the connection reads from primaries again. Without cluster mode it is refused, as in Redis.
+//! READWRITE: takes READONLY back.
 //!
 //! ```transcript
+//! # since 8.0
 //! > READWRITE
-//! (error) ERR This instance has cluster support disabled
+//! OK
 //! ```
 
 use crate::cx::Cx;
@@ -16,9 +17,6 @@ pub const SPEC: Spec =
         .doc("3.0.0", "O(1)", "A connection's mode in a cluster.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    if !cx.sv.config.cluster_enabled {
-        return Err(super::asking::DISABLED);
-    }
     cx.me()?.reads_replicas = false;
     cx.reply.ok();
     Ok(())

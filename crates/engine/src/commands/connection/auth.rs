@@ -26,7 +26,7 @@ pub const SPEC: Spec = Spec::new(
         .union(Flags::SKIP_MONITOR)
         .union(Flags::SENSITIVE),
     run,
-)
+).args("username:s?^6.0.0 password:s")
 .doc("1.0.0", "O(1)", "Authenticates the connection.");
 
 const WRONG_PASS: CmdError = CmdError::new("WRONGPASS invalid username-password pair or user is disabled.");

@@ -28,7 +28,7 @@ pub const SPEC: Spec = Spec::new(
         .union(Flags::SKIP_MONITOR)
         .union(Flags::SENSITIVE),
     run,
-)
+).args("arguments:b?(protover:i auth:b'AUTH'?(username:s password:s) clientname:s'SETNAME'?)")
 .doc("6.0.0", "O(1)", "Chooses the protocol version and tells about the server.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
@@ -85,7 +85,8 @@ fn run(cx: &mut Cx<'_>) -> Res {
 fn describe(cx: &mut Cx<'_>) {
     let version = if cx.reply.resp3() { 3 } else { 2 };
     let mode: &[u8] = if cx.sv.config.cluster_enabled { b"cluster" } else { b"standalone" };
-    cx.reply.map(7);
+    let zone = cx.sv.config.availability_zone.clone();
+    cx.reply.map(7 + usize::from(!zone.is_empty()));
     cx.reply.bulk(b"server");
     cx.reply.bulk(b"redis");
     cx.reply.bulk(b"version");
@@ -100,4 +101,8 @@ fn describe(cx: &mut Cx<'_>) {
     cx.reply.bulk(b"master");
     cx.reply.bulk(b"modules");
     cx.reply.array(0);
+    if !zone.is_empty() {
+        cx.reply.bulk(b"availability_zone");
+        cx.reply.bulk(zone.as_bytes());
+    }
 }

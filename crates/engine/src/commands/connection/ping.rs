@@ -13,7 +13,7 @@ use crate::spec::{Flags, Group, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("ping", -1, Group::Connection, Flags::FAST.union(Flags::SUBSCRIBED), run)
+    Spec::new("ping", -1, Group::Connection, Flags::FAST.union(Flags::SUBSCRIBED), run).args("message:s?").tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
         .doc("1.0.0", "O(1)", "Answers PONG, or what it is given.");
 
 fn run(cx: &mut Cx<'_>) -> Res {

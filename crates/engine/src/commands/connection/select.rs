@@ -16,7 +16,7 @@ use crate::util::int32_arg;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("select", 2, Group::Connection, Flags::FAST.union(Flags::LOADING).union(Flags::STALE), run)
+    Spec::new("select", 2, Group::Connection, Flags::FAST.union(Flags::ALLOW_BUSY).union(Flags::LOADING).union(Flags::STALE), run).args("index:i")
         .doc("1.0.0", "O(1)", "Changes the database of the connection.");
 
 fn run(cx: &mut Cx<'_>) -> Res {

@@ -27,7 +27,7 @@ use crate::notify::Event;
 use crate::spec::{Cat, Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("copy", -3, Group::Generic, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("copy", -3, Group::Generic, Flags::WRITE.union(Flags::DENYOOM), run).args("source:k@0 destination:k@1 destination-db:i'DB'? replace:t'REPLACE'?")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_READ), KeySpec::one(2, KEY_STORE)])
     .doc("6.2.0", "O(N) for N elements", "Copies the value of a key to another key.");

@@ -12,7 +12,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, KEY_REMOVE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("del", -2, Group::Generic, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("del", -2, Group::Generic, Flags::WRITE, run).args("key:k@0*")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::rest(1, KEY_REMOVE)])
     .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])

@@ -18,7 +18,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("dump", 2, Group::Generic, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("dump", 2, Group::Generic, Flags::READONLY, run).args("key:k@0")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_READ)])
     .tips(&["nondeterministic_output"])

@@ -12,7 +12,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, KEY_PEEK, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("exists", -2, Group::Generic, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("exists", -2, Group::Generic, Flags::READONLY.union(Flags::FAST), run).args("key:k@0*")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::rest(1, KEY_PEEK)])
     .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])

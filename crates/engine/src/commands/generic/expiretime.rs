@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("expiretime", 2, Group::Generic, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("expiretime", 2, Group::Generic, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("7.0.0", "O(1)", "Returns the deadline of a key in seconds since the Unix epoch.");

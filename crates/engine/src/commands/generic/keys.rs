@@ -15,7 +15,7 @@ use crate::keyspace::NO_EXPIRY;
 use crate::spec::{Cat, Flags, Group, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("keys", 2, Group::Generic, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("keys", 2, Group::Generic, Flags::READONLY, run).args("pattern:p")
     .cats(Cat::KEYSPACE.union(Cat::DANGEROUS))
     .tips(&["request_policy:all_shards", "nondeterministic_output_order"])
     .doc("1.0.0", "O(N) for N keys of the database", "Returns the names of the keys that match a pattern.");

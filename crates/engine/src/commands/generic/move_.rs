@@ -20,7 +20,7 @@ use crate::notify::Event;
 use crate::spec::{Cat, Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("move", 3, Group::Generic, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("move", 3, Group::Generic, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 db:i")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("1.0.0", "O(1)", "Moves a key to another database.");

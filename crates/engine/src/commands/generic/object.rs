@@ -27,13 +27,13 @@ pub const SPEC: Spec =
     );
 
 const SUBS: &[Spec] = &[
-    sub("encoding", encoding, "2.2.3", "Returns how the value of a key is encoded."),
-    sub("freq", freq, "4.0.0", "Returns how often a key is used, as a logarithm, under an LFU policy."),
+    sub("encoding", encoding, "2.2.3", "Returns how the value of a key is encoded.").args("key:k@0"),
+    sub("freq", freq, "4.0.0", "Returns how often a key is used, as a logarithm, under an LFU policy.").args("key:k@0"),
     Spec::new("help", 2, Group::Generic, Flags::LOADING.union(Flags::STALE), super::super::help)
         .cats(Cat::KEYSPACE)
         .doc("6.2.0", "O(1)", "Print this help."),
-    sub("idletime", idletime, "2.2.3", "Returns the seconds since a key was used last."),
-    sub("refcount", refcount, "2.2.3", "Returns the number of references to the value of a key."),
+    sub("idletime", idletime, "2.2.3", "Returns the seconds since a key was used last.").args("key:k@0"),
+    sub("refcount", refcount, "2.2.3", "Returns the number of references to the value of a key.").args("key:k@0"),
 ];
 
 const KEY: &[KeySpec] = &[KeySpec::one(2, KEY_PEEK)];

@@ -17,7 +17,7 @@ use crate::notify::Event;
 use crate::spec::{Cat, Flags, Group, KEY_UPDATE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("persist", 2, Group::Generic, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("persist", 2, Group::Generic, Flags::WRITE.union(Flags::FAST), run).args("key:k@0")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("2.2.0", "O(1)", "Removes the deadline of a key.");

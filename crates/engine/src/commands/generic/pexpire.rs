@@ -18,7 +18,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, KEY_UPDATE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("pexpire", -3, Group::Generic, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("pexpire", -3, Group::Generic, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 milliseconds:i condition:o?^7.0.0(nx:t'NX' xx:t'XX' gt:t'GT' lt:t'LT')")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("2.6.0", "O(1)", "Sets the time to live of a key in milliseconds.");

@@ -17,7 +17,7 @@ use crate::notify::Event;
 use crate::spec::{Cat, Flags, Group, KEY_STORE, KEY_TAKE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("rename", 3, Group::Generic, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("rename", 3, Group::Generic, Flags::WRITE, run).args("key:k@0 newkey:k@1")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KEY_STORE)])
     .doc("1.0.0", "O(1)", "Renames a key, overwriting the destination.");

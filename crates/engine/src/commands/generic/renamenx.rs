@@ -16,7 +16,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, KEY_TAKE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("renamenx", 3, Group::Generic, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("renamenx", 3, Group::Generic, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 newkey:k@1")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KeyFlags::OW.union(KeyFlags::INSERT))])
     .doc("1.0.0", "O(1)", "Renames a key unless the destination exists.");

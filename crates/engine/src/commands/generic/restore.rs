@@ -25,7 +25,7 @@ use crate::notify::{DEL, Event};
 use crate::spec::{Cat, Flags, Group, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("restore", -4, Group::Generic, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("restore", -4, Group::Generic, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 ttl:i serialized-value:s replace:t'REPLACE'?^3.0.0 absttl:t'ABSTTL'?^5.0.0 seconds:i'IDLETIME'?^5.0.0 frequency:i'FREQ'?^5.0.0")
     .cats(Cat::KEYSPACE.union(Cat::DANGEROUS))
     .keys(&[KeySpec::one(1, KEY_STORE)])
     .doc("2.6.0", "O(N) for N elements", "Makes a key of what DUMP gave.");

@@ -27,7 +27,7 @@ use crate::spec::{Cat, Flags, Group, Spec};
 use totality_ds::Item;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("scan", -2, Group::Generic, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("scan", -2, Group::Generic, Flags::READONLY, run).args("cursor:i pattern:p'MATCH'? count:i'COUNT'? type:s'TYPE'?^6.0.0")
     .cats(Cat::KEYSPACE)
     .tips(&["nondeterministic_output", "request_policy:special", "response_policy:special"])
     .doc("2.8.0", "O(1) for every step", "Returns the names of keys in steps.");

@@ -53,8 +53,8 @@ pub const SPEC: Spec = Spec::new(
     Group::Generic,
     Flags::WRITE.union(Flags::DENYOOM).union(Flags::MOVABLE_KEYS),
     run,
-)
-.cats(Cat::SET.union(Cat::SORTEDSET).union(Cat::LIST).union(Cat::DANGEROUS))
+).args("key:k@0 by-pattern/pattern:p@1'BY'? limit:b'LIMIT'?(offset:i count:i) get-pattern/pattern:p@1'GET'?*+ order:o?(asc:t'ASC' desc:t'DESC') sorting:t'ALPHA'? destination:k@2'STORE'?")
+.cats(Cat::SET.union(Cat::SORTEDSET).union(Cat::LIST).union(Cat::DANGEROUS).union(Cat::NOT_OF_GROUP))
 .keys(&[
     KeySpec::one(1, KEY_READ),
     UNKNOWN,

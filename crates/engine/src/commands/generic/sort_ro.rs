@@ -18,8 +18,8 @@ use crate::spec::{Cat, Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("sort_ro", -2, Group::Generic, Flags::READONLY.union(Flags::MOVABLE_KEYS), run)
-        .cats(Cat::SET.union(Cat::SORTEDSET).union(Cat::LIST).union(Cat::DANGEROUS))
+    Spec::new("sort_ro", -2, Group::Generic, Flags::READONLY.union(Flags::MOVABLE_KEYS), run).args("key:k@0 by-pattern/pattern:p@1'BY'? limit:b'LIMIT'?(offset:i count:i) get-pattern/pattern:p@1'GET'?*+ order:o?(asc:t'ASC' desc:t'DESC') sorting:t'ALPHA'?")
+        .cats(Cat::SET.union(Cat::SORTEDSET).union(Cat::LIST).union(Cat::DANGEROUS).union(Cat::NOT_OF_GROUP))
         .keys(&[KeySpec::one(1, KEY_READ), super::sort::UNKNOWN])
         .doc(
             "7.0.0",

@@ -18,7 +18,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, KEY_PEEK, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("type", 2, Group::Generic, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("type", 2, Group::Generic, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .cats(Cat::KEYSPACE)
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("1.0.0", "O(1)", "Returns the type of a key's value.");

@@ -11,7 +11,7 @@ use crate::spec::{Cat, Flags, Group, KEY_REMOVE, KeySpec, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("unlink", -2, Group::Generic, Flags::WRITE.union(Flags::FAST), super::del::run)
+    Spec::new("unlink", -2, Group::Generic, Flags::WRITE.union(Flags::FAST), super::del::run).args("key:k@0*")
         .cats(Cat::KEYSPACE)
         .keys(&[KeySpec::rest(1, KEY_REMOVE)])
         .tips(&["request_policy:multi_shard", "response_policy:agg_sum"])

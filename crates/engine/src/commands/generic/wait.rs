@@ -10,12 +10,12 @@
 
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
-use crate::spec::{Flags, Group, Spec};
+use crate::spec::{Cat, Flags, Group, Spec};
 use crate::value::Type;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("wait", 3, Group::Generic, Flags::BLOCKING, run).doc("3.0.0", "O(1)", "Waits for replicas.");
+    Spec::new("wait", 3, Group::Generic, Flags::BLOCKING, run).args("numreplicas:i timeout:i").tips(&["request_policy:all_shards", "response_policy:agg_min"]).cats(Cat::CONNECTION.union(Cat::NOT_OF_GROUP)).tips(&["request_policy:all_shards", "response_policy:agg_min"]).doc("3.0.0", "O(1)", "Waits for replicas.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let replicas = cx.int(1)?;

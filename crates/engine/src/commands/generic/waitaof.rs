@@ -11,11 +11,11 @@
 
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
-use crate::spec::{Flags, Group, Spec};
+use crate::spec::{Cat, Flags, Group, Spec};
 use crate::value::Type;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("waitaof", 4, Group::Generic, Flags::BLOCKING, run).doc(
+pub const SPEC: Spec = Spec::new("waitaof", 4, Group::Generic, Flags::BLOCKING, run).args("numlocal:i numreplicas:i timeout:i").tips(&["request_policy:all_shards", "response_policy:agg_min"]).cats(Cat::CONNECTION.union(Cat::NOT_OF_GROUP)).tips(&["request_policy:all_shards", "response_policy:agg_min"]).doc(
     "7.2.0",
     "O(1)",
     "Waits for the disks of this server and of replicas.",

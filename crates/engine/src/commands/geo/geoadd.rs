@@ -25,7 +25,7 @@ use crate::types::ZAdd;
 use totality_ds::geo;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("geoadd", -5, Group::Geo, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("geoadd", -5, Group::Geo, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 condition:o?^6.2.0(nx:t'NX' xx:t'XX') change:t'CH'?^6.2.0 data:b*(longitude:d latitude:d member:s)")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("3.2.0", "O(log N) for each member, N the size of the set", "Adds members with their positions.");
 

@@ -17,7 +17,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("geohash", -2, Group::Geo, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("geohash", -2, Group::Geo, Flags::READONLY, run).args("key:k@0 member:s?*")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("3.2.0", "O(1) for each member", "Returns the geohashes of members.");
 

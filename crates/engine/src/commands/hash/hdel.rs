@@ -20,7 +20,7 @@ use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hdel", -3, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hdel", -3, Group::Hash, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 field:s*")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("2.0.0", "O(n), n the number of fields", "Removes fields of a hash, and the hash when none is left.");
 

@@ -15,7 +15,7 @@ use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hexists", 3, Group::Hash, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hexists", 3, Group::Hash, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 field:s")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("2.0.0", "O(1)", "Tells whether a field exists in a hash.");
 

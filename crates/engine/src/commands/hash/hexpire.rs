@@ -31,7 +31,7 @@ use crate::types::{Hash, HashCfg};
 use crate::util::until_nul;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hexpire", -6, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hexpire", -6, Group::Hash, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 seconds:i condition:o?(nx:t'NX' xx:t'XX' gt:t'GT' lt:t'LT') fields:b'FIELDS'(numfields:i field:s*)")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("7.4.0", "O(n), n the number of fields", "Gives fields of a hash a time to live in seconds.");
 

@@ -16,7 +16,7 @@ use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 use super::hexpire::expire;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hexpireat", -6, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hexpireat", -6, Group::Hash, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 unix-time-seconds:i condition:o?^9.0.0(nx:t'NX' xx:t'XX' gt:t'GT' lt:t'LT') fields:b'FIELDS'(numfields:i@0 field:s*)")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("7.4.0", "O(n), n the number of fields", "Gives fields of a hash a deadline in Unix seconds.");
 

@@ -22,7 +22,7 @@ use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hgetdel", -5, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hgetdel", -5, Group::Hash, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 fields:b'FIELDS'(numfields:i@0 field:s*)")
     .keys(&[KeySpec::one(1, KEY_TAKE)])
     .doc("8.0.0", "O(n), n the number of fields", "Returns the values of fields of a hash and removes them.");
 

@@ -28,7 +28,7 @@ use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 use crate::types::{Hash, HashCfg, Timing};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hgetex", -5, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hgetex", -5, Group::Hash, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 expiration:o?(seconds:i'EX' milliseconds:i'PX' unix-time-seconds:u'EXAT' unix-time-milliseconds:u'PXAT' persist:t'PERSIST') fields:b'FIELDS'(numfields:i@0 field:s*)")
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("8.0.0", "O(n), n the number of fields", "Returns the values of fields of a hash and sets or removes their deadlines.");
 

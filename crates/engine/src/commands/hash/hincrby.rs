@@ -24,7 +24,7 @@ use crate::util::parse_i64;
 use totality_ds::Item;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hincrby", 4, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hincrby", 4, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 field:s increment:i")
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("2.0.0", "O(1)", "Adds to the integer in a field of a hash.");
 

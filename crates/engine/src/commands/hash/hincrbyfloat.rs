@@ -35,7 +35,7 @@ pub const SPEC: Spec = Spec::new(
     Group::Hash,
     Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST),
     run,
-)
+).args("key:k@0 field:s increment:d")
 .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
 .doc("2.6.0", "O(1)", "Adds to the number in a field of a hash.");
 

@@ -17,7 +17,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hkeys", 2, Group::Hash, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("hkeys", 2, Group::Hash, Flags::READONLY, run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.0.0", "O(n), n the size of the hash", "Returns the names of all fields of a hash.")
     .tips(&["nondeterministic_output_order"]);

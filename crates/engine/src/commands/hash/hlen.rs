@@ -17,7 +17,7 @@ use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hlen", 2, Group::Hash, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hlen", 2, Group::Hash, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("2.0.0", "O(1)", "Returns the number of fields of a hash.");
 

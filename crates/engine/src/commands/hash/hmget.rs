@@ -18,7 +18,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hmget", -3, Group::Hash, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hmget", -3, Group::Hash, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 field:s*")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.0.0", "O(n), n the number of fields", "Returns the values of fields of a hash.");
 

@@ -16,7 +16,7 @@ use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 use super::hset::set_fields;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hmset", -4, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hmset", -4, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 data:b*(field:s value:s)")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("2.0.0", "O(n), n the number of fields", "Sets fields of a hash, creating it when it is absent.");
 

@@ -22,7 +22,7 @@ use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 use crate::types::{Hash, HashCfg, Timing};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hpersist", -5, Group::Hash, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hpersist", -5, Group::Hash, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 fields:b'FIELDS'(numfields:i@0 field:s*)")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("7.4.0", "O(n), n the number of fields", "Removes the deadlines of fields of a hash.");
 

@@ -36,7 +36,7 @@ use crate::util::range_arg;
 use totality_ds::Item;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hrandfield", -2, Group::Hash, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("hrandfield", -2, Group::Hash, Flags::READONLY, run).args("key:k@0 options:b?(count:i withvalues:t'WITHVALUES'?)")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("6.2.0", "O(n), n the number of fields returned", "Returns random fields of a hash.")
     .tips(&["nondeterministic_output"]);

@@ -36,7 +36,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hscan", -3, Group::Hash, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("hscan", -3, Group::Hash, Flags::READONLY, run).args("key:k@0 cursor:i pattern:p'MATCH'? count:i'COUNT'? novalues:t'NOVALUES'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.8.0", "O(1) for a step, O(n) for a whole walk", "Walks the fields of a hash.")
     .tips(&["nondeterministic_output"]);

@@ -28,7 +28,7 @@ use crate::types::{FieldTtl, Hash, HashCfg, Put};
 use super::hset::capacity;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hsetex", -6, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hsetex", -6, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 key-condition:o?(nx:t'NX' xx:t'XX') fields-condition:o?(fnx:t'FNX' fxx:t'FXX') expiration:o?(seconds:i'EX' milliseconds:i'PX' unix-time-seconds:u'EXAT' unix-time-milliseconds:u'PXAT' keepttl:t'KEEPTTL') fields:b'FIELDS'(numfields:i@0 data:b*(field:s value:s))")
     .keys(&[KeySpec::one(1, KEY_INSERT)])
     .doc("8.0.0", "O(n), n the number of fields", "Sets fields of a hash with a deadline.");
 

@@ -17,7 +17,7 @@ use crate::types::{FieldTtl, Hash, HashCfg, Put};
 use super::hset::capacity;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hsetnx", 4, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hsetnx", 4, Group::Hash, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 field:s value:s")
     .keys(&[KeySpec::one(1, KEY_INSERT)])
     .doc("2.0.0", "O(1)", "Sets a field of a hash unless it exists.");
 

@@ -17,7 +17,7 @@ use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 use crate::types::Hash;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("hstrlen", 3, Group::Hash, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("hstrlen", 3, Group::Hash, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 field:s")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("3.2.0", "O(1)", "Returns the length of the value of a field.");
 

@@ -18,7 +18,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("httl", -5, Group::Hash, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("httl", -5, Group::Hash, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 fields:b'FIELDS'(numfields:i@0 field:s*)")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("7.4.0", "O(n), n the number of fields", "Returns the time to live of fields of a hash in seconds.");
 

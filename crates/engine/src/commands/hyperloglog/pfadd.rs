@@ -27,7 +27,7 @@ use totality_ds::hll;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("pfadd", -2, Group::Hyperloglog, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("pfadd", -2, Group::Hyperloglog, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 element:s?*")
         .keys(&[KeySpec::one(1, KEY_INSERT)])
         .doc("2.8.9", "O(1) for each element", "Counts elements in a HyperLogLog.");
 

@@ -26,7 +26,7 @@ use crate::spec::{Flags, Group, KeyFlags, KeySpec, Spec};
 use totality_ds::hll;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("pfcount", -2, Group::Hyperloglog, Flags::READONLY.union(Flags::MAY_REPLICATE), run)
+pub const SPEC: Spec = Spec::new("pfcount", -2, Group::Hyperloglog, Flags::READONLY.union(Flags::MAY_REPLICATE), run).args("key:k@0*")
     .keys(&[KeySpec::rest(1, KeyFlags::RW.union(KeyFlags::ACCESS))])
     .doc("2.8.9", "O(N) for N keys, with a constant of 16,384", "Estimates how many different elements were added.");
 

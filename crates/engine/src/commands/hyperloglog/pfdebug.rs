@@ -36,7 +36,7 @@ pub const SPEC: Spec = Spec::new(
     Group::Hyperloglog,
     Flags::WRITE.union(Flags::DENYOOM).union(Flags::ADMIN),
     run,
-)
+).args("subcommand:s key:k@0")
 .keys(&[KeySpec::one(2, KeyFlags::RW.union(KeyFlags::ACCESS))])
 .doc("2.8.9", "N/A", "Shows the inside of a HyperLogLog.");
 

@@ -23,7 +23,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeyFlags, KeySpec, Spec};
 use totality_ds::hll;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("pfmerge", -2, Group::Hyperloglog, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("pfmerge", -2, Group::Hyperloglog, Flags::WRITE.union(Flags::DENYOOM), run).args("destkey:k@0 sourcekey:k@1?*")
     .keys(&[KeySpec::one(1, KeyFlags::RW.union(KeyFlags::ACCESS).union(KeyFlags::INSERT)), KeySpec::rest(2, KEY_READ)])
     .doc("2.8.9", "O(N) for N keys, with a constant of 16,384", "Merges HyperLogLogs into one.");
 

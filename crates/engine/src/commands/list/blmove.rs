@@ -23,7 +23,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_INSERT, KEY_TAKE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("blmove", 6, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::BLOCKING), run)
+pub const SPEC: Spec = Spec::new("blmove", 6, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::BLOCKING), run).args("source:k@0 destination:k@1 wherefrom:o(left:t'LEFT' right:t'RIGHT') whereto:o(left:t'LEFT' right:t'RIGHT') timeout:d")
     .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KEY_INSERT)])
     .doc("6.2.0", "O(1)", "Moves an element from one list to another, waits for one when there is none.");
 

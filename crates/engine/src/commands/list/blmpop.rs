@@ -22,7 +22,7 @@ use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 use crate::value::Type;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("blmpop", -5, Group::List, Flags::WRITE.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("blmpop", -5, Group::List, Flags::WRITE.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run).args("timeout:d numkeys:i key:k@0* where:o(left:t'LEFT' right:t'RIGHT') count:i'COUNT'?")
     .keys(&[KeySpec::counted(2, KEY_TAKE)])
     .doc("7.0.0", "O(N+M), N the keys given, M the elements returned", "Takes elements from the first list that has any, waits for some when none has.");
 

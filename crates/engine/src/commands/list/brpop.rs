@@ -29,7 +29,7 @@ use crate::types::End;
 use crate::value::Type;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("brpop", -3, Group::List, Flags::WRITE.union(Flags::BLOCKING), run)
+pub const SPEC: Spec = Spec::new("brpop", -3, Group::List, Flags::WRITE.union(Flags::BLOCKING), run).args("key:k@0* timeout:d")
     .keys(&[KeySpec::range(1, -2, 1, KEY_TAKE)])
     .doc("2.0.0", "O(N) for N keys", "Takes an element from the right end of a list, waits for one when there is none.");
 

@@ -18,7 +18,7 @@ use crate::spec::{Flags, Group, KEY_INSERT, KEY_TAKE, KeySpec, Spec};
 use crate::types::End;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("brpoplpush", 4, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::BLOCKING), run)
+pub const SPEC: Spec = Spec::new("brpoplpush", 4, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::BLOCKING), run).args("source:k@0 destination:k@1 timeout:d")
     .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KEY_INSERT)])
     .doc("2.2.0", "O(1)", "Moves the last element of a list to the beginning of another, waits for one when there is none.");
 

@@ -24,7 +24,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::List;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lindex", 3, Group::List, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("lindex", 3, Group::List, Flags::READONLY, run).args("key:k@0 index:i")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.0.0", "O(N) for N elements to pass; O(1) at the ends", "Returns an element of a list by its index.");
 

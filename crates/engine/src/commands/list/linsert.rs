@@ -29,7 +29,7 @@ use crate::spec::{Flags, Group, KEY_INSERT, KeySpec, Spec};
 use crate::types::List;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("linsert", 5, Group::List, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("linsert", 5, Group::List, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 where:o(before:t'BEFORE' after:t'AFTER') pivot:s element:s")
     .keys(&[KeySpec::one(1, KEY_INSERT)])
     .doc("2.2.0", "O(N) for N elements before the pivot", "Inserts an element before or after another one.");
 

@@ -25,7 +25,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_INSERT, KEY_TAKE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lmove", 5, Group::List, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("lmove", 5, Group::List, Flags::WRITE.union(Flags::DENYOOM), run).args("source:k@0 destination:k@1 wherefrom:o(left:t'LEFT' right:t'RIGHT') whereto:o(left:t'LEFT' right:t'RIGHT')")
     .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KEY_INSERT)])
     .doc("6.2.0", "O(1)", "Moves an element from an end of a list to an end of another.");
 

@@ -26,7 +26,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lmpop", -4, Group::List, Flags::WRITE.union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("lmpop", -4, Group::List, Flags::WRITE.union(Flags::MOVABLE_KEYS), run).args("numkeys:i key:k@0* where:o(left:t'LEFT' right:t'RIGHT') count:i'COUNT'?")
     .keys(&[KeySpec::counted(1, KEY_TAKE)])
     .doc("7.0.0", "O(N+M), N the keys given, M the elements returned", "Takes elements from the first list that has any.");
 

@@ -37,7 +37,7 @@ use crate::types::{End, List};
 use totality_ds::Item;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lpos", -3, Group::List, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("lpos", -3, Group::List, Flags::READONLY, run).args("key:k@0 element:s rank:i'RANK'? num-matches:i'COUNT'? len:i'MAXLEN'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("6.0.6", "O(N) for N elements compared", "Returns the indexes of elements that equal a value.");
 

@@ -22,7 +22,7 @@ use crate::spec::{Flags, Group, KEY_INSERT, KeySpec, Spec};
 use crate::types::End;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lpush", -3, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("lpush", -3, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 element:s*")
     .keys(&[KeySpec::one(1, KEY_INSERT)])
     .doc("1.0.0", "O(1) for each element", "Adds elements at the left end of a list, which is created when absent.");
 

@@ -25,7 +25,7 @@ use crate::types::List;
 use crate::util::index_range;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lrange", 4, Group::List, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("lrange", 4, Group::List, Flags::READONLY, run).args("key:k@0 start:i stop:i")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.0.0", "O(S+N), S the distance of the first element from the nearer end, N the elements returned", "Returns a range of elements of a list.");
 

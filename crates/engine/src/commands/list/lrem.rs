@@ -28,7 +28,7 @@ use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 use crate::types::{End, List};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lrem", 4, Group::List, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("lrem", 4, Group::List, Flags::WRITE, run).args("key:k@0 count:i element:s")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("1.0.0", "O(N+M), N the length of the list, M the elements removed", "Removes elements of a list that equal a value.");
 

@@ -24,7 +24,7 @@ use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 use crate::types::List;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lset", 4, Group::List, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("lset", 4, Group::List, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 index:i element:s")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("1.0.0", "O(N) for a list of N elements; O(1) at the ends", "Replaces an element of a list by its index.");
 

@@ -27,7 +27,7 @@ use crate::types::List;
 use crate::util::index_range;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("ltrim", 4, Group::List, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("ltrim", 4, Group::List, Flags::WRITE, run).args("key:k@0 start:i stop:i")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("1.0.0", "O(N) for N elements removed", "Removes the elements of a list outside of a range.");
 

@@ -23,7 +23,7 @@ use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 use crate::types::End;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("rpop", -2, Group::List, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("rpop", -2, Group::List, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 count:i?^6.2.0")
     .keys(&[KeySpec::one(1, KEY_TAKE)])
     .doc("1.0.0", "O(N) for N elements returned", "Takes and returns elements of the right end of a list.");
 

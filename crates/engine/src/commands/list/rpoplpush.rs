@@ -20,7 +20,7 @@ use crate::spec::{Flags, Group, KEY_INSERT, KEY_TAKE, KeySpec, Spec};
 use crate::types::End;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("rpoplpush", 3, Group::List, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("rpoplpush", 3, Group::List, Flags::WRITE.union(Flags::DENYOOM), run).args("source:k@0 destination:k@1")
     .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KEY_INSERT)])
     .doc("1.2.0", "O(1)", "Moves the last element of a list to the beginning of another.");
 

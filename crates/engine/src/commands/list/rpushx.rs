@@ -16,7 +16,7 @@ use crate::spec::{Flags, Group, KEY_INSERT, KeySpec, Spec};
 use crate::types::End;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("rpushx", -3, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("rpushx", -3, Group::List, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 element:s*")
     .keys(&[KeySpec::one(1, KEY_INSERT)])
     .doc("2.2.0", "O(1) for each element", "Adds elements at the right end of a list if it exists.");
 

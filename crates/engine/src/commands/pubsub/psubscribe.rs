@@ -9,7 +9,7 @@ use crate::pubsub::Kind;
 use crate::spec::{Group, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("psubscribe", -2, Group::Pubsub, super::super::pubsub_util::FLAGS, run)
+pub const SPEC: Spec = Spec::new("psubscribe", -2, Group::Pubsub, super::super::pubsub_util::FLAGS, run).args("pattern:p*")
     .doc("2.0.0", "O(N) for N names", "Listens to channels that match patterns.");
 
 fn run(cx: &mut Cx<'_>) -> Res {

@@ -18,7 +18,7 @@ pub(super) const FLAGS: Flags = Flags::PUBSUB
     .union(Flags::MAY_REPLICATE);
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("publish", 3, Group::Pubsub, FLAGS, run).doc(
+pub const SPEC: Spec = Spec::new("publish", 3, Group::Pubsub, FLAGS, run).args("channel:s message:s").doc(
     "2.0.0",
     "O(N+M) for N subscribers and M patterns",
     "Sends a message to a channel.",

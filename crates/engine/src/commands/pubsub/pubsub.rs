@@ -27,12 +27,12 @@ const fn sub(name: &'static str, arity: i32, since: &'static str, summary: &'sta
 }
 
 const SUBS: &[Spec] = &[
-    sub("channels", -2, "2.8.0", "Channels that have subscribers.", |cx| channels(cx, Kind::Channel)),
-    sub("help", 2, "6.2.0", "Lists the subcommands.", crate::commands::help),
+    sub("channels", -2, "2.8.0", "Channels that have subscribers.", |cx| channels(cx, Kind::Channel)).args("pattern:p?"),
+    crate::commands::help_row(Group::Pubsub, "6.2.0"),
     sub("numpat", 2, "2.8.0", "Number of patterns.", numpat),
-    sub("numsub", -2, "2.8.0", "Number of subscribers of channels.", |cx| numsub(cx, Kind::Channel)),
-    sub("shardchannels", -2, "7.0.0", "Shard channels that have subscribers.", |cx| channels(cx, Kind::Shard)),
-    sub("shardnumsub", -2, "7.0.0", "Number of subscribers of shard channels.", |cx| numsub(cx, Kind::Shard)),
+    sub("numsub", -2, "2.8.0", "Number of subscribers of channels.", |cx| numsub(cx, Kind::Channel)).args("channel:s?*"),
+    sub("shardchannels", -2, "7.0.0", "Shard channels that have subscribers.", |cx| channels(cx, Kind::Shard)).args("pattern:p?"),
+    sub("shardnumsub", -2, "7.0.0", "Number of subscribers of shard channels.", |cx| numsub(cx, Kind::Shard)).args("shardchannel:s?*"),
 ];
 
 fn channels(cx: &mut Cx<'_>, kind: Kind) -> Res {

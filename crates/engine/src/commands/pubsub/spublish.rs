@@ -11,7 +11,7 @@ use crate::error::Res;
 use crate::spec::{Group, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("spublish", 3, Group::Pubsub, FLAGS, run)
+pub const SPEC: Spec = Spec::new("spublish", 3, Group::Pubsub, FLAGS, run).args("shardchannel:s message:s")
     .keys(&[KeySpec::one(1, KeyFlags::NOT_KEY)])
     .doc("7.0.0", "O(N) for N subscribers", "Sends a message to a shard channel.");
 

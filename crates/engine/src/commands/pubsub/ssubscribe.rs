@@ -9,7 +9,7 @@ use crate::pubsub::Kind;
 use crate::spec::{Group, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("ssubscribe", -2, Group::Pubsub, super::super::pubsub_util::FLAGS, run)
+pub const SPEC: Spec = Spec::new("ssubscribe", -2, Group::Pubsub, super::super::pubsub_util::FLAGS, run).args("shardchannel:s*")
     .keys(&[KeySpec::rest(1, KeyFlags::NOT_KEY)])
     .doc("7.0.0", "O(N) for N names", "Listens to shard channels.");
 

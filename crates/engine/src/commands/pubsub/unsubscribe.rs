@@ -9,7 +9,7 @@ use crate::pubsub::Kind;
 use crate::spec::{Group, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("unsubscribe", -1, Group::Pubsub, super::super::pubsub_util::FLAGS, run)
+pub const SPEC: Spec = Spec::new("unsubscribe", -1, Group::Pubsub, super::super::pubsub_util::FLAGS, run).args("channel:s?*")
     .doc("2.0.0", "O(N) for N names", "Ends listening to channels.");
 
 fn run(cx: &mut Cx<'_>) -> Res {

@@ -26,7 +26,7 @@ pub(super) const FLAGS: Flags = Flags::NOSCRIPT
     .union(Flags::SCRIPT);
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("eval", -3, Group::Scripting, FLAGS.union(Flags::MAY_REPLICATE), run)
+pub const SPEC: Spec = Spec::new("eval", -3, Group::Scripting, FLAGS.union(Flags::MAY_REPLICATE), run).args("script:s numkeys:i key:k@0?* arg:s?*")
     .keys(&[KeySpec::counted(2, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("2.6.0", "Depends on the script", "Runs a Lua script.");
 

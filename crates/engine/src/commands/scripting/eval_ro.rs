@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("eval_ro", -3, Group::Scripting, FLAGS.union(Flags::READONLY), run)
+pub const SPEC: Spec = Spec::new("eval_ro", -3, Group::Scripting, FLAGS.union(Flags::READONLY), run).args("script:s numkeys:i key:k@0?* arg:s?*")
     .keys(&[KeySpec::counted(2, KEY_READ)])
     .doc("7.0.0", "Depends on the script", "Runs a script that may not write.");
 

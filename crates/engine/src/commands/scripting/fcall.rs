@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("fcall", -3, Group::Scripting, FLAGS.union(Flags::MAY_REPLICATE), run)
+pub const SPEC: Spec = Spec::new("fcall", -3, Group::Scripting, FLAGS.union(Flags::MAY_REPLICATE), run).args("function:s numkeys:i key:k@0?* arg:s?*")
     .keys(&[KeySpec::counted(2, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("7.0.0", "Depends on the script", "Calls a function.");
 

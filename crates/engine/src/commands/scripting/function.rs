@@ -32,15 +32,15 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, summary: &'static str
 }
 
 const SUBS: &[Spec] = &[
-    sub("delete", 3, Flags::WRITE, "Deletes a library.", delete).no_rollback(),
+    sub("delete", 3, Flags::WRITE, "Deletes a library.", delete).args("library-name:s").tips(&["request_policy:all_shards", "response_policy:all_succeeded"]).no_rollback(),
     sub("dump", 2, Flags::empty(), "The libraries as bytes, for FUNCTION RESTORE.", dump),
-    sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush).no_rollback(),
-    sub("help", 2, Flags::LOADING.union(Flags::STALE), "Lists the subcommands.", crate::commands::help),
-    sub("kill", 2, Flags::ALLOW_BUSY, "Stops the function that runs, if it wrote nothing.", |cx| stop(cx, true)),
-    sub("list", -2, Flags::empty(), "The libraries and their functions.", list),
-    sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load).no_rollback(),
-    sub("restore", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads the libraries of FUNCTION DUMP.", restore).no_rollback(),
-    sub("stats", 2, Flags::ALLOW_BUSY, "What runs, and how much is loaded.", stats),
+    sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush).args("flush-type:o?(async:t'ASYNC' sync:t'SYNC')").tips(&["request_policy:all_shards", "response_policy:all_succeeded"]).no_rollback(),
+    crate::commands::help_row(Group::Scripting, "5.0.0"),
+    sub("kill", 2, Flags::ALLOW_BUSY, "Stops the function that runs, if it wrote nothing.", |cx| stop(cx, true)).tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
+    sub("list", -2, Flags::empty(), "The libraries and their functions.", list).args("library-name-pattern:s'LIBRARYNAME'? withcode:t'WITHCODE'?").tips(&["nondeterministic_output_order"]),
+    sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load).args("replace:t'REPLACE'? function-code:s").tips(&["request_policy:all_shards", "response_policy:all_succeeded"]).no_rollback(),
+    sub("restore", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads the libraries of FUNCTION DUMP.", restore).args("serialized-value:s policy:o?(flush:t'FLUSH' append:t'APPEND' replace:t'REPLACE')").tips(&["request_policy:all_shards", "response_policy:all_succeeded"]).no_rollback(),
+    sub("stats", 2, Flags::ALLOW_BUSY, "What runs, and how much is loaded.", stats).tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"]),
 ];
 
 fn load(cx: &mut Cx<'_>) -> Res {

@@ -27,12 +27,12 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, since: &'static str, 
 }
 
 const SUBS: &[Spec] = &[
-    sub("exists", -3, Flags::STALE, "2.6.0", "Which scripts are in the cache.", exists),
-    sub("flush", -2, Flags::STALE, "2.6.0", "Empties the cache.", flush).no_rollback(),
-    sub("help", 2, Flags::LOADING.union(Flags::STALE), "5.0.0", "Lists the subcommands.", crate::commands::help),
-    sub("kill", 2, Flags::ALLOW_BUSY, "2.6.0", "Stops the script that runs, if it wrote nothing.", kill),
-    sub("load", 3, Flags::STALE, "2.6.0", "Puts a script into the cache.", load),
-    sub("show", 3, Flags::STALE, "8.0.0", "The text of a script.", show),
+    sub("exists", -3, Flags::STALE, "2.6.0", "Which scripts are in the cache.", exists).args("sha1:s*").tips(&["request_policy:all_shards", "response_policy:agg_logical_and"]),
+    sub("flush", -2, Flags::STALE, "2.6.0", "Empties the cache.", flush).args("flush-type:o?^6.2.0(async:t'ASYNC' sync:t'SYNC')").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
+    crate::commands::help_row(Group::Scripting, "5.0.0"),
+    sub("kill", 2, Flags::ALLOW_BUSY, "2.6.0", "Stops the script that runs, if it wrote nothing.", kill).tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
+    sub("load", 3, Flags::STALE, "2.6.0", "Puts a script into the cache.", load).args("script:s").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
+    sub("show", 3, Flags::STALE, "8.0.0", "The text of a script.", show).args("sha1:s"),
 ];
 
 fn load(cx: &mut Cx<'_>) -> Res {

@@ -57,19 +57,19 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, complexity: &'static 
 }
 
 const SUBS: &[Spec] = &[
-    sub("cat", -2, EVERYONE, "O(1)", "Categories of commands, or the commands of one.", cat),
-    sub("deluser", -3, SECRET, "O(1) for each user", "Removes users and closes their connections.", deluser).no_rollback()
+    sub("cat", -2, EVERYONE, "O(1)", "Categories of commands, or the commands of one.", cat).args("category:s?"),
+    sub("deluser", -3, SECRET, "O(1) for each user", "Removes users and closes their connections.", deluser).args("username:s*").no_rollback()
         .tips(ALL_NODES),
-    sub("dryrun", -4, ADMIN, "O(1)", "Tells whether a user may run a command.", dryrun)
+    sub("dryrun", -4, ADMIN, "O(1)", "Tells whether a user may run a command.", dryrun).args("username:s command:s arg:s?*")
         .doc("7.0.0", "O(1)", "Tells whether a user may run a command."),
-    sub("genpass", -2, EVERYONE, "O(1)", "Makes a password.", genpass),
-    sub("getuser", 3, SECRET, "O(N) for N rules", "The rules of a user.", getuser),
-    sub("help", 2, Flags::LOADING.union(Flags::STALE), "O(1)", "Lists the subcommands.", crate::commands::help),
+    sub("genpass", -2, EVERYONE, "O(1)", "Makes a password.", genpass).args("bits:i?"),
+    sub("getuser", 3, SECRET, "O(N) for N rules", "The rules of a user.", getuser).args("username:s"),
+    crate::commands::help_row(Group::Server, "5.0.0"),
     sub("list", 2, ADMIN, "O(N) for N users", "The users in the format of an ACL file.", list),
     sub("load", 2, ADMIN, "O(N) for N users", "Reads the ACL file again.", load).no_rollback(),
-    sub("log", -2, ADMIN, "O(N) for N entries", "What was refused.", log),
+    sub("log", -2, ADMIN, "O(N) for N entries", "What was refused.", log).args("operation:o?(count:i reset:t'RESET')"),
     sub("save", 2, ADMIN, "O(N) for N users", "Writes the ACL file.", save).tips(ALL_NODES).no_rollback(),
-    sub("setuser", -3, SECRET, "O(N) for N rules", "Makes a user or changes its rules.", setuser).tips(ALL_NODES).no_rollback(),
+    sub("setuser", -3, SECRET, "O(N) for N rules", "Makes a user or changes its rules.", setuser).args("username:s rule:s?*").tips(ALL_NODES).no_rollback(),
     sub("users", 2, ADMIN, "O(N) for N users", "Names of the users.", users),
     sub("whoami", 2, EVERYONE, "O(1)", "The connection's user.", whoami),
 ];

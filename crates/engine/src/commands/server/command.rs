@@ -11,6 +11,7 @@
 //! (error) ERR The command has no key arguments
 //! ```
 
+use crate::args::{self, Arg};
 use crate::commands::{self, Command, TABLE};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
@@ -35,12 +36,12 @@ const fn sub(name: &'static str, arity: i32, since: &'static str, summary: &'sta
 
 const SUBS: &[Spec] = &[
     sub("count", 2, "2.8.13", "Number of commands.", count),
-    sub("docs", -2, "7.0.0", "Documentation of commands.", docs),
-    sub("getkeys", -3, "2.8.13", "The keys among a command's arguments.", |cx| get_keys(cx, false)),
-    sub("getkeysandflags", -3, "7.0.0", "The keys of a command, with what is done to them.", |cx| get_keys(cx, true)),
-    sub("help", 2, "5.0.0", "Lists the subcommands.", commands::help),
-    sub("info", -2, "2.8.13", "What the table says of commands.", info),
-    sub("list", -2, "7.0.0", "Names of the commands.", list),
+    sub("docs", -2, "7.0.0", "Documentation of commands.", docs).args("command-name:s?*").tips(&["nondeterministic_output_order"]),
+    sub("getkeys", -3, "2.8.13", "The keys among a command's arguments.", |cx| get_keys(cx, false)).args("command:s arg:s?*"),
+    sub("getkeysandflags", -3, "7.0.0", "The keys of a command, with what is done to them.", |cx| get_keys(cx, true)).args("command:s arg:s?*"),
+    crate::commands::help_row(Group::Server, "5.0.0"),
+    sub("info", -2, "2.8.13", "What the table says of commands.", info).args("command-name:s?*").tips(&["nondeterministic_output_order"]),
+    sub("list", -2, "7.0.0", "Names of the commands.", list).args("filterby:o'FILTERBY'?(module-name:s'MODULE' category:s'ACLCAT' pattern:p'PATTERN')").tips(&["nondeterministic_output_order"]),
 ];
 
 fn all(cx: &mut Cx<'_>) -> Res {
@@ -70,7 +71,7 @@ fn info(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
-const FLAG_NAMES: [(Flags, &str); 18] = [
+const FLAG_NAMES: [(Flags, &str); 17] = [
     (Flags::WRITE, "write"),
     (Flags::READONLY, "readonly"),
     (Flags::DENYOOM, "denyoom"),
@@ -84,11 +85,10 @@ const FLAG_NAMES: [(Flags, &str); 18] = [
     (Flags::SKIP_SLOWLOG, "skip_slowlog"),
     (Flags::FAST, "fast"),
     (Flags::NO_AUTH, "no_auth"),
-    (Flags::MAY_REPLICATE, "may_replicate"),
+    (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
     (Flags::NO_MULTI, "no_multi"),
     (Flags::MOVABLE_KEYS, "movablekeys"),
     (Flags::ALLOW_BUSY, "allow_busy"),
-    (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
 ];
 
 /// One entry of COMMAND: ten values.
@@ -98,7 +98,8 @@ fn describe(reply: &mut Reply<'_>, command: &Command) {
     reply.array(10);
     reply.bulk(command.full_name.as_bytes());
     reply.int(i64::from(spec.arity));
-    let flags: Vec<&str> = FLAG_NAMES.iter().filter(|(f, _)| spec.flags.contains(*f)).map(|(_, n)| *n).collect();
+    let has = if keys_move(spec) { spec.flags | Flags::MOVABLE_KEYS } else { spec.flags };
+    let flags: Vec<&str> = FLAG_NAMES.iter().filter(|(f, _)| has.contains(*f)).map(|(_, n)| *n).collect();
     reply.set(flags.len());
     flags.iter().for_each(|flag| reply.simple(flag));
     reply.int(first);
@@ -114,6 +115,12 @@ fn describe(reply: &mut Reply<'_>, command: &Command) {
     let subs = command.subcommands();
     reply.array(subs.len());
     subs.iter().for_each(|sub| describe(reply, sub));
+}
+
+/// True where first key, last key and step cannot say where all keys are.
+fn keys_move(spec: &Spec) -> bool {
+    let stays = |key: &KeySpec| matches!((key.begin, key.find), (Begin::Index(_), Find::Range { .. }));
+    !spec.keys.iter().all(stays)
 }
 
 /// First key, last key and step as COMMAND had them before key specs.
@@ -165,7 +172,10 @@ pub(crate) const CAT_NAMES: [(Cat, &str); 21] = [
 pub fn categories(spec: &Spec) -> Cat {
     let flags = spec.flags;
     let mut cats = spec.cats;
+    // A container is nothing by itself.
+    let grouped = spec.subs.is_empty() && !cats.contains(Cat::NOT_OF_GROUP);
     cats |= match spec.group {
+        _ if !grouped => Cat::empty(),
         Group::Generic => Cat::KEYSPACE,
         Group::String => Cat::STRING,
         Group::List => Cat::LIST,
@@ -304,8 +314,10 @@ fn docs(cx: &mut Cx<'_>) -> Res {
 fn document(reply: &mut Reply<'_>, command: &Command) {
     let spec = command.spec;
     let subs = command.subcommands();
+    let deprecated = !spec.deprecated.is_empty();
     reply.bulk(command.full_name.as_bytes());
-    reply.map(4 + usize::from(!subs.is_empty()));
+    let more = [deprecated, deprecated, !spec.args.is_empty(), !subs.is_empty()];
+    reply.map(4 + more.iter().filter(|more| **more).count());
     for (name, value) in [
         ("summary", spec.summary),
         ("since", spec.since),
@@ -315,10 +327,59 @@ fn document(reply: &mut Reply<'_>, command: &Command) {
         reply.bulk(name.as_bytes());
         reply.bulk(value.as_bytes());
     }
+    if deprecated {
+        reply.bulk(b"doc_flags");
+        reply.set(1);
+        reply.simple("deprecated");
+        reply.bulk(b"deprecated_since");
+        reply.bulk(spec.deprecated.as_bytes());
+    }
+    if !spec.args.is_empty() {
+        reply.bulk(b"arguments");
+        document_args(reply, &args::parse(spec.args));
+    }
     if !subs.is_empty() {
         reply.bulk(b"subcommands");
         reply.map(subs.len());
         subs.iter().for_each(|sub| document(reply, sub));
+    }
+}
+
+fn document_args(reply: &mut Reply<'_>, list: &[Arg<'_>]) {
+    reply.array(list.len());
+    for arg in list {
+        let nested = matches!(arg.kind, "oneof" | "block");
+        let texts = [("token", arg.token), ("since", arg.since), ("deprecated_since", arg.deprecated)];
+        let flags = arg.flags();
+        let some = texts.iter().filter(|(_, text)| text.is_some()).count();
+        reply.map(3 + usize::from(arg.key.is_some()) + some + usize::from(!flags.is_empty()));
+        reply.bulk(b"name");
+        reply.bulk(arg.name.as_bytes());
+        reply.bulk(b"type");
+        reply.bulk(arg.kind.as_bytes());
+        if !nested {
+            reply.bulk(b"display_text");
+            reply.bulk(arg.display.replace(';', ":").as_bytes());
+        }
+        if let Some(key) = arg.key {
+            reply.bulk(b"key_spec_index");
+            reply.int(key);
+        }
+        for (name, text) in texts {
+            if let Some(text) = text {
+                reply.bulk(name.as_bytes());
+                reply.bulk(text.as_bytes());
+            }
+        }
+        if !flags.is_empty() {
+            reply.bulk(b"flags");
+            reply.set(flags.len());
+            flags.iter().for_each(|flag| reply.simple(flag));
+        }
+        if nested {
+            reply.bulk(b"arguments");
+            document_args(reply, &arg.args);
+        }
     }
 }
 
@@ -340,13 +401,13 @@ fn list(cx: &mut Cx<'_>) -> Res {
             return Err(SYNTAX);
         }
     }
-    // Subcommands are listed only when a filter is given, as in Redis.
-    let candidates = if cx.argc() > 2 { commands::all() } else { &commands::all()[..TABLE.len()] };
-    let names: Vec<&Command> = candidates.iter().filter(|c| keep(c)).collect();
+    let names: Vec<&Command> = commands::all().iter().filter(|c| keep(c)).collect();
     cx.reply.set(names.len());
     names.iter().for_each(|command| cx.reply.bulk(command.full_name.as_bytes()));
     Ok(())
 }
+
+const INVALID: CmdError = CmdError::new("ERR Invalid arguments specified for command");
 
 fn get_keys(cx: &mut Cx<'_>, with_flags: bool) -> Res {
     let argv = &cx.args[2..];
@@ -357,11 +418,15 @@ fn get_keys(cx: &mut Cx<'_>, with_flags: bool) -> Res {
     if !command.spec.accepts(argv.len()) {
         return Err(CmdError::new("ERR Invalid number of arguments specified for command"));
     }
-    let invalid = CmdError::new("ERR Invalid arguments specified for command");
-    let keys = keys::find(command.spec, argv).map_err(|_| invalid.clone())?;
-    if keys.is_empty() {
-        let optional = command.spec.flags.contains(Flags::NO_MANDATORY_KEYS);
-        return Err(if optional { CmdError::new("ERR The command has no key arguments") } else { invalid });
+    let optional = command.spec.flags.contains(Flags::NO_MANDATORY_KEYS);
+    // Where no key is mandatory, a number of keys that makes no sense is none.
+    let keys = match keys::find(command.spec, argv) {
+        Ok(keys) => keys,
+        Err(_) if optional => Default::default(),
+        Err(_) => return Err(INVALID),
+    };
+    if keys.is_empty() && !optional {
+        return Err(INVALID);
     }
     cx.reply.array(keys.len());
     for (at, flags) in keys {

@@ -33,12 +33,12 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, summary: &'static str
 }
 
 const SUBS: &[Spec] = &[
-    sub("get", 4, Flags::ADMIN, "The newest entries of a log.", get)
+    sub("get", 4, Flags::ADMIN, "The newest entries of a log.", get).args("count:i type:o(slow:t'slow' large-request:t'large-request' large-reply:t'large-reply')")
         .tips(&["request_policy:all_nodes", "nondeterministic_output"]),
-    sub("help", 2, Flags::empty(), "Lists the subcommands.", crate::commands::help),
-    sub("len", 3, Flags::ADMIN, "Number of entries of a log.", len)
+    crate::commands::help_row(Group::Server, "5.0.0"),
+    sub("len", 3, Flags::ADMIN, "Number of entries of a log.", len).args("type:o(slow:t'slow' large-request:t'large-request' large-reply:t'large-reply')")
         .tips(&["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"]),
-    sub("reset", 3, Flags::ADMIN, "Drops the entries of a log.", reset)
+    sub("reset", 3, Flags::ADMIN, "Drops the entries of a log.", reset).args("type:o(slow:t'slow' large-request:t'large-request' large-reply:t'large-reply')")
         .tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
 ];
 

@@ -35,11 +35,11 @@ const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler
 }
 
 const SUBS: &[Spec] = &[
-    sub("get", -3, "Values of the parameters that match.", get),
-    sub("help", 2, "Lists the subcommands.", crate::commands::help),
-    sub("resetstat", 2, "Sets the statistics back.", reset_stat).no_rollback(),
-    sub("rewrite", 2, "Writes the parameters to the configuration file.", rewrite).no_rollback(),
-    sub("set", -4, "Changes parameters, all or none.", set).no_rollback(),
+    sub("get", -3, "Values of the parameters that match.", get).args("parameter:s*"),
+    crate::commands::help_row(Group::Server, "5.0.0"),
+    sub("resetstat", 2, "Sets the statistics back.", reset_stat).tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
+    sub("rewrite", 2, "Writes the parameters to the configuration file.", rewrite).tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
+    sub("set", -4, "Changes parameters, all or none.", set).args("data:b*(parameter:s value:s)").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
 ];
 
 fn get(cx: &mut Cx<'_>) -> Res {

@@ -70,6 +70,17 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
+        (b"help", 2) => help(cx),
+        (b"htstats", 3 | 4) => table_stats(cx),
+        (b"htstats-key", 3 | 4) => key_table_stats(cx),
+        (b"listpack", 3) => listpack(cx),
+        (b"error", 3) => Err(CmdError::owned(cx.args[2].to_vec())),
+        (b"log", 3) => {
+            let text = format!("DEBUG LOG: {}", crate::util::lossy(cx.args[2]));
+            cx.sv.log(crate::state::LogLevel::Warning, text);
+            cx.reply.ok();
+            Ok(())
+        }
         (b"quicklist-packed-threshold" | b"dict-resizing" | b"client-enforce-reply-list", 3)
         | (b"replybuffer", 4) => {
             cx.reply.ok();
@@ -90,11 +101,106 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
+/// Subcommands, their arguments and what they do.
+const HELP: [(&str, &str); 20] = [
+    ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Accepted; there are no such lists here."),
+    ("DICT-RESIZING <0|1>", "Accepted; tables grow in small steps whatever it says."),
+    ("DIGEST", "A digest of all data."),
+    ("DIGEST-VALUE <key> [<key> ...]", "Digests of values."),
+    ("ERROR <string>", "Answers with an error of this text."),
+    ("HTSTATS <dbid> [full]", "Facts about the table of a database."),
+    ("HTSTATS-KEY <key> [full]", "Facts about the table of a value."),
+    ("LISTPACK <key>", "The elements of a value that is one listpack."),
+    ("LOG <message>", "Writes a line into the log."),
+    ("OBJECT <key> [fast]", "Facts about a value."),
+    ("PAUSE-CRON <0|1>", "Stops what the server does by itself."),
+    ("POPULATE <count> [<prefix>] [<size>]", "Creates string keys."),
+    ("PROTOCOL <type>", "One reply of each kind."),
+    ("QUICKLIST-PACKED-THRESHOLD <size>", "Accepted; large elements always have a node of their own."),
+    ("REPLYBUFFER <subcommand> <value>", "Accepted; reply buffers do not work this way here."),
+    ("SET-ACTIVE-EXPIRE <0|1>", "Lets keys past their deadline be, or not."),
+    ("SET-DISABLE-DENY-SCRIPTS <0|1>", "Lets scripts call what is not meant for them."),
+    ("SLEEP <seconds>", "Does nothing meanwhile."),
+    ("STRINGMATCH-LEN <len> <pattern>", "Matches a string of so many letters a."),
+    ("HELP", "Print this help."),
+];
+
+fn help(cx: &mut Cx<'_>) -> Res {
+    cx.reply.array(1 + 2 * HELP.len());
+    cx.reply.simple("DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+    for (usage, summary) in HELP {
+        cx.reply.simple(usage);
+        cx.reply.simple(&format!("    {summary}"));
+    }
+    Ok(())
+}
+
+fn table_stats(cx: &mut Cx<'_>) -> Res {
+    let number = cx.int(2).map_err(|_| CmdError::new("ERR Out of range database"))?;
+    let db = usize::try_from(number).ok().and_then(|db| cx.ks.dbs().get(db));
+    let Some(db) = db else { return Err(CmdError::new("ERR Out of range database")) };
+    let text = format!(
+        "[Dictionary HT]\nHash table 0 stats (main hash table):\n number of elements: {}\n bytes: {}\n\
+         [Expires HT]\n number of elements: {}\n",
+        db.len(),
+        db.dict().mem_bytes(),
+        db.expires()
+    );
+    cx.reply.verbatim("txt", text.as_bytes());
+    Ok(())
+}
+
+fn key_table_stats(cx: &mut Cx<'_>) -> Res {
+    let Some(entry) = cx.ks.view(cx.args[2]) else { return Err(NO_SUCH_KEY) };
+    let (count, table) = match &entry.value {
+        Value::Set(set) => (set.len(), set.encoding() == "hashtable"),
+        Value::Hash(hash) => (hash.len(), hash.encoding() == "hashtable"),
+        Value::ZSet(set) => (set.len(), set.encoding() == "skiplist"),
+        _ => (0, false),
+    };
+    if !table {
+        return Err(CmdError::new("ERR The value stored at the specified key is not represented using an hash table"));
+    }
+    let text = format!(
+        "Hash table 0 stats (main hash table):\n number of entries: {count}\n bytes: {}\n",
+        entry.value.mem()
+    );
+    cx.reply.verbatim("txt", text.as_bytes());
+    Ok(())
+}
+
+/// The elements, in the log: they may be many.
+fn listpack(cx: &mut Cx<'_>) -> Res {
+    let Some(entry) = cx.ks.view(cx.args[2]) else { return Err(NO_SUCH_KEY) };
+    if entry.value.encoding() != "listpack" {
+        return Err(CmdError::new("ERR Not a listpack encoded object."));
+    }
+    let bytes = entry.value.mem();
+    cx.sv.log(crate::state::LogLevel::Notice, format!("DEBUG LISTPACK: {bytes} bytes"));
+    cx.reply.simple("Listpack structure printed on stdout");
+    Ok(())
+}
+
+/// What is said of a quicklist beyond other values.
+fn quicklist_facts(value: &Value, compress: i64) -> String {
+    let Value::List(list) = value else { return String::new() };
+    let Some(quicklist) = list.quicklist() else { return String::new() };
+    let nodes = quicklist.nodes().len();
+    format!(
+        " ql_nodes:{nodes} ql_avg_node:{:.2} ql_listpack_max:{} ql_compressed:{} ql_uncompressed_size:{}",
+        list.len() as f64 / nodes.max(1) as f64,
+        quicklist.fill(),
+        u8::from(compress > 0),
+        quicklist.mem_bytes()
+    )
+}
+
 fn object(cx: &mut Cx<'_>) -> Res {
     // What is past its deadline but not yet deleted is shown, too.
     let Some(entry) = cx.ks.db().dict().get_key(cx.args[2]) else { return Err(NO_SUCH_KEY) };
+    let more = quicklist_facts(&entry.value, cx.ks.enc.list_compress);
     let text = format!(
-        "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",
+        "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}{more}",
         entry.value.encoding(),
         entry.value.mem().max(1),
         entry.lru,

@@ -14,7 +14,7 @@ use crate::error::Res;
 use crate::spec::{Cat, Flags, Group, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("flushall", -1, Group::Server, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("flushall", -1, Group::Server, Flags::WRITE, run).args("flush-type:o?(async:t'ASYNC'^4.0.0 sync:t'SYNC'^6.2.0)")
     .cats(Cat::KEYSPACE.union(Cat::DANGEROUS))
     .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
     .doc("1.0.0", "O(1)", "Deletes all keys of all databases.");

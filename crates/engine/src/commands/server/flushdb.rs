@@ -17,7 +17,7 @@ use crate::spec::{Cat, Flags, Group, Spec};
 use std::ops::Range;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("flushdb", -1, Group::Server, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("flushdb", -1, Group::Server, Flags::WRITE, run).args("flush-type:o?(async:t'ASYNC'^4.0.0 sync:t'SYNC'^6.2.0)")
     .cats(Cat::KEYSPACE.union(Cat::DANGEROUS))
     .tips(&["request_policy:all_shards", "response_policy:all_succeeded"])
     .doc("1.0.0", "O(1)", "Deletes all keys of the database.");

@@ -19,7 +19,7 @@ use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("info", -1, Group::Server, Flags::LOADING.union(Flags::STALE), run)
+pub const SPEC: Spec = Spec::new("info", -1, Group::Server, Flags::LOADING.union(Flags::STALE), run).args("section:s?*")
     .cats(Cat::DANGEROUS)
     .tips(&["nondeterministic_output", "request_policy:all_shards", "response_policy:special"])
     .doc("1.0.0", "O(1)", "The server's state.");
@@ -95,7 +95,12 @@ fn server(_: &Keyspace, sv: &ServerState, out: &mut String) {
         "executable" = p.executable,
         "config_file" = p.config_file,
         "io_threads_active" = 0,
+        "availability_zone" = sv.config.availability_zone,
     );
+    let bind: Vec<String> = sv.config.bind.iter().map(|addr| format!(",bind={addr}")).collect();
+    if p.tcp_port > 0 {
+        let _ = write!(out, "listener0:name=tcp{},port={}\r\n", bind.concat(), p.tcp_port);
+    }
 }
 
 fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
@@ -121,6 +126,12 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "total_watched_keys" = ks.watch.keys(),
         "total_blocking_keys" = ks.blocked.keys(),
         "total_blocking_keys_on_nokey" = ks.blocked.keys_on_deletion(),
+    );
+    let pause = sv.pause.filter(|pause| pause.until > ks.now);
+    lines!(out,
+        "paused_reason" = if pause.is_some() { "client_pause" } else { "none" },
+        "paused_actions" = pause.map_or("none", |pause| if pause.all { "all" } else { "write" }),
+        "paused_timeout_milliseconds" = pause.map_or(0, |pause| pause.until - ks.now),
     );
 }
 
@@ -175,7 +186,18 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "maxmemory" = sv.config.maxmemory,
         "maxmemory_human" = human(sv.config.maxmemory),
         "maxmemory_policy" = crate::Config::POLICIES[sv.config.maxmemory_policy],
+        "allocator_allocated" = used,
+        "allocator_active" = rss,
+        "allocator_resident" = rss,
+        "allocator_muzzy" = 0,
+        "allocator_frag_ratio" = format_args!("{:.2}", rss as f64 / used.max(1) as f64),
+        "allocator_frag_bytes" = rss as i64 - used as i64,
+        "allocator_rss_ratio" = "1.00",
+        "allocator_rss_bytes" = 0,
+        "rss_overhead_ratio" = "1.00",
+        "rss_overhead_bytes" = 0,
         "mem_fragmentation_ratio" = format_args!("{:.2}", rss as f64 / used.max(1) as f64),
+        "mem_fragmentation_bytes" = rss as i64 - used as i64,
         "mem_not_counted_for_evict" = 0,
         "mem_clients_slaves" = 0,
         "mem_clients_normal" = sv.client_memory,
@@ -213,15 +235,30 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
 fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     let s = &sv.stats;
     let exceeded = s.eviction_exceeded.1.map_or(0, |since| sv.stamp.saturating_sub(since));
-    let live = sv.clients.iter().fold((0, 0), |(i, o), c| (i + c.io.net_in, o + c.io.net_out));
+    let (net_in, net_out) = sv.net_bytes();
+    let kbps = |rate: crate::stats::Rate| rate.per_second() as f64 / 1024.0;
     use crate::pubsub::Kind;
     out.push_str("# Stats\r\n");
     lines!(out,
         "total_connections_received" = s.connections,
         "total_commands_processed" = s.processed,
-        "instantaneous_ops_per_sec" = s.ops_per_second,
-        "total_net_input_bytes" = sv.process.net.0 + live.0,
-        "total_net_output_bytes" = sv.process.net.1 + live.1,
+        "instantaneous_ops_per_sec" = s.rates.commands.per_second(),
+        "total_net_input_bytes" = net_in,
+        "total_net_output_bytes" = net_out,
+        "instantaneous_input_kbps" = format_args!("{:.2}", kbps(s.rates.input)),
+        "instantaneous_output_kbps" = format_args!("{:.2}", kbps(s.rates.output)),
+        "total_reads_processed" = sv.process.io_calls.0,
+        "total_writes_processed" = sv.process.io_calls.1,
+        "io_threaded_reads_processed" = 0,
+        "io_threaded_writes_processed" = 0,
+        "client_query_buffer_limit_disconnections" = s.over_limits.0,
+        "client_output_buffer_limit_disconnections" = s.over_limits.1,
+        "active_defrag_hits" = 0,
+        "active_defrag_misses" = 0,
+        "active_defrag_key_hits" = 0,
+        "active_defrag_key_misses" = 0,
+        "total_active_defrag_time" = 0,
+        "current_active_defrag_time" = 0,
         "rejected_connections" = s.rejected_connections,
         "sync_full" = 0,
         "sync_partial_ok" = 0,
@@ -290,6 +327,12 @@ fn cpu(_: &Keyspace, sv: &ServerState, out: &mut String) {
         "used_cpu_user" = format_args!("{}.{:06}", user / 1_000_000, user % 1_000_000),
         "used_cpu_sys_children" = "0.000000",
         "used_cpu_user_children" = "0.000000",
+    );
+    let (user, system, active) = sv.process.main_thread_us;
+    lines!(out,
+        "used_cpu_sys_main_thread" = format_args!("{}.{:06}", system / 1_000_000, system % 1_000_000),
+        "used_cpu_user_main_thread" = format_args!("{}.{:06}", user / 1_000_000, user % 1_000_000),
+        "used_active_time_main_thread" = format_args!("{}.{:06}", active / 1_000_000, active % 1_000_000),
     );
 }
 

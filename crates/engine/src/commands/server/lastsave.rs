@@ -17,7 +17,7 @@ pub const SPEC: Spec = Spec::new(
     Group::Server,
     Flags::FAST.union(Flags::LOADING).union(Flags::STALE),
     run,
-)
+).tips(&["nondeterministic_output"])
 .cats(Cat::ADMIN.union(Cat::DANGEROUS))
 .doc("1.0.0", "O(1)", "When the data set was last saved.");
 

@@ -48,14 +48,14 @@ const EVERYWHERE: &[&str] =
 
 const SUBS: &[Spec] = &[
     sub("doctor", 2, ADMIN, "A report on all events.", doctor).tips(EVERYWHERE),
-    sub("graph", 3, ADMIN, "The samples of an event as a picture.", graph).tips(EVERYWHERE),
-    sub("help", 2, Flags::empty(), "Lists the subcommands.", commands::help),
-    Spec::new("histogram", -2, Group::Server, BASE.union(ADMIN), histogram)
+    sub("graph", 3, ADMIN, "The samples of an event as a picture.", graph).args("event:s").tips(EVERYWHERE),
+    crate::commands::help_row(Group::Server, "5.0.0"),
+    Spec::new("histogram", -2, Group::Server, BASE.union(ADMIN), histogram).args("COMMAND:s?*")
         .doc("7.0.0", "O(N) for N commands", "How long commands took.")
         .tips(EVERYWHERE),
-    sub("history", 3, ADMIN, "The samples of an event.", history).tips(EVERYWHERE),
+    sub("history", 3, ADMIN, "The samples of an event.", history).args("event:s").tips(EVERYWHERE),
     sub("latest", 2, ADMIN, "The newest sample of each event.", latest).tips(EVERYWHERE),
-    sub("reset", -2, ADMIN, "Forgets events.", reset)
+    sub("reset", -2, ADMIN, "Forgets events.", reset).args("event:s?*")
         .tips(&["request_policy:all_nodes", "response_policy:agg_sum"]),
 ];
 

@@ -40,11 +40,7 @@ const SUBS: &[Spec] = &[
         "O(1)",
         "Returns what is remarkable about the use of memory.",
     ),
-    Spec::new("help", 2, Group::Server, Flags::LOADING.union(Flags::STALE), super::super::help).doc(
-        "4.0.0",
-        "O(1)",
-        "Print this help.",
-    ),
+    crate::commands::help_row(Group::Server, "4.0.0"),
     Spec::new("malloc-stats", 2, Group::Server, Flags::LOADING, malloc_stats).tips(EVERYWHERE).doc(
         "4.0.0",
         "O(1)",
@@ -58,7 +54,7 @@ const SUBS: &[Spec] = &[
         "O(1)",
         "Returns where memory is used.",
     ),
-    Spec::new("usage", -3, Group::Server, Flags::READONLY, usage)
+    Spec::new("usage", -3, Group::Server, Flags::READONLY, usage).args("key:k@0 count:i'SAMPLES'?")
         .keys(&[KeySpec::one(2, KEY_PEEK)])
         .doc("4.0.0", "O(1)", "Returns the bytes that a key and its value take."),
 ];

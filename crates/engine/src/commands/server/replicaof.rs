@@ -16,7 +16,7 @@ pub(super) const FLAGS: Flags =
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("replicaof", 3, Group::Server, FLAGS, run).doc("5.0.0", "O(1)", "Makes the server a replica.");
+    Spec::new("replicaof", 3, Group::Server, FLAGS, run).args("args:o(host-port:b(host:s port:i) no-one:b(no:t'NO' one:t'ONE'))").doc("5.0.0", "O(1)", "Makes the server a replica.");
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Res {
     if cx.sv.config.cluster_enabled {

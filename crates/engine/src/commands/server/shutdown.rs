@@ -20,7 +20,7 @@ pub const SPEC: Spec = Spec::new(
         .union(Flags::NO_MULTI)
         .union(Flags::ALLOW_BUSY),
     run,
-)
+).args("abort-selector:o?(save-selector-block:b(save-selector:o?(nosave:t'NOSAVE' save:t'SAVE') now:t'NOW'?^7.0.0 force:t'FORCE'?^7.0.0 safe:t'SAFE'?^9.0.0 failover:t'FAILOVER'?^9.0.0) abort:t'ABORT'^7.0.0)")
 .doc("1.0.0", "O(1)", "Ends the server.")
 .no_rollback();
 

@@ -26,10 +26,10 @@ const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler
 }
 
 const SUBS: &[Spec] = &[
-    sub("get", -2, "The newest entries.", get),
-    sub("help", 2, "Lists the subcommands.", crate::commands::help),
-    sub("len", 2, "Number of entries.", len),
-    sub("reset", 2, "Drops all entries.", reset).no_rollback(),
+    sub("get", -2, "The newest entries.", get).args("count:i?").tips(&["request_policy:all_nodes", "nondeterministic_output"]),
+    crate::commands::help_row(Group::Server, "5.0.0"),
+    sub("len", 2, "Number of entries.", len).tips(&["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"]),
+    sub("reset", 2, "Drops all entries.", reset).tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
 ];
 
 fn get(cx: &mut Cx<'_>) -> Res {

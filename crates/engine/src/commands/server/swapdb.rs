@@ -18,7 +18,7 @@ use crate::error::{CmdError, Res};
 use crate::spec::{Cat, Flags, Group, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("swapdb", 3, Group::Server, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("swapdb", 3, Group::Server, Flags::WRITE.union(Flags::FAST), run).args("index1:i index2:i")
     .cats(Cat::KEYSPACE.union(Cat::DANGEROUS))
     .doc("4.0.0", "O(N) for N watched keys", "Exchanges two databases.");
 

@@ -18,7 +18,7 @@ use crate::spec::{Flags, Group, KEY_INSERT, KeySpec, Spec};
 use crate::types::{Set, SetCfg};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sadd", -3, Group::Set, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("sadd", -3, Group::Set, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 member:s*")
     .keys(&[KeySpec::one(1, KEY_INSERT)])
     .doc("1.0.0", "O(n), n the number of members", "Adds members to a set, creating it when it is absent.");
 

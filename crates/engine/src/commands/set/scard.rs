@@ -15,7 +15,7 @@ use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 use crate::types::Set;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("scard", 2, Group::Set, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("scard", 2, Group::Set, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("1.0.0", "O(1)", "Returns the number of members of a set.");
 

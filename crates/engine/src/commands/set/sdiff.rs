@@ -23,7 +23,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sdiff", -2, Group::Set, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("sdiff", -2, Group::Set, Flags::READONLY, run).args("key:k@0*")
     .keys(&[KeySpec::rest(1, KEY_READ)])
     .doc("1.0.0", "O(n), n the number of all members", "Returns the members of the first set that no other has.")
     .tips(&["nondeterministic_output_order"]);

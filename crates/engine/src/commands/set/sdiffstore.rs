@@ -24,7 +24,7 @@ use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sdiffstore", -3, Group::Set, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("sdiffstore", -3, Group::Set, Flags::WRITE.union(Flags::DENYOOM), run).args("destination:k@0 key:k@1*")
     .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::rest(2, KEY_READ)])
     .doc("1.0.0", "O(n), n the number of all members", "Stores the members of the first set that no other has.");
 

@@ -23,7 +23,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sinter", -2, Group::Set, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("sinter", -2, Group::Set, Flags::READONLY, run).args("key:k@0*")
     .keys(&[KeySpec::rest(1, KEY_READ)])
     .doc("1.0.0", "O(n*m), n the size of the smallest set, m the number of sets", "Returns the members that all of several sets have.")
     .tips(&["nondeterministic_output_order"]);

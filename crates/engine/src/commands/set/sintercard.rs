@@ -26,7 +26,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::util::parse_i64;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sintercard", -3, Group::Set, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("sintercard", -3, Group::Set, Flags::READONLY, run).args("numkeys:i key:k@0* limit:i'LIMIT'?")
     .keys(&[KeySpec::counted(1, KEY_READ)])
     .doc("7.0.0", "O(n*m), n the size of the smallest set, m the number of sets", "Returns the number of members that several sets have in common.");
 

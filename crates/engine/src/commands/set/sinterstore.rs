@@ -28,7 +28,7 @@ use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sinterstore", -3, Group::Set, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("sinterstore", -3, Group::Set, Flags::WRITE.union(Flags::DENYOOM), run).args("destination:k@0 key:k@1*")
     .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::rest(2, KEY_READ)])
     .doc("1.0.0", "O(n*m), n the size of the smallest set, m the number of sets", "Stores the members that all of several sets have.");
 

@@ -17,7 +17,7 @@ use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 use crate::types::Set;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sismember", 3, Group::Set, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("sismember", 3, Group::Set, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 member:s")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("1.0.0", "O(1)", "Tells whether a member is in a set.");
 

@@ -24,7 +24,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::Set;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("smembers", 2, Group::Set, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("smembers", 2, Group::Set, Flags::READONLY, run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.0.0", "O(n), n the size of the set", "Returns all members of a set.")
     .tips(&["nondeterministic_output_order"]);

@@ -17,7 +17,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::Set;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("smismember", -3, Group::Set, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("smismember", -3, Group::Set, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 member:s*")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("6.2.0", "O(n), n the number of members", "Tells which members are in a set.");
 

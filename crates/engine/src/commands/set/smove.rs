@@ -25,7 +25,7 @@ use crate::types::{Set, SetCfg};
 use crate::value::Collection;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("smove", 4, Group::Set, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("smove", 4, Group::Set, Flags::WRITE.union(Flags::FAST), run).args("source:k@0 destination:k@1 member:s")
     .keys(&[KeySpec::one(1, KEY_TAKE), KeySpec::one(2, KEY_INSERT)])
     .doc("1.0.0", "O(1)", "Moves a member from one set to another.");
 

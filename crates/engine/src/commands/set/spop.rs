@@ -42,7 +42,7 @@ use crate::value::Collection;
 use totality_ds::Bytes;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("spop", -2, Group::Set, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("spop", -2, Group::Set, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 count:i?^3.2.0")
     .keys(&[KeySpec::one(1, KEY_TAKE)])
     .doc("1.0.0", "O(n), n the number of members removed", "Removes random members from a set and returns them.")
     .tips(&["nondeterministic_output"]);

@@ -29,7 +29,7 @@ use crate::types::{Rng, Set};
 use crate::util::range_arg;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("srandmember", -2, Group::Set, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("srandmember", -2, Group::Set, Flags::READONLY, run).args("key:k@0 count:i?^2.6.0")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.0.0", "O(n), n the number of members returned", "Returns random members of a set.")
     .tips(&["nondeterministic_output"]);

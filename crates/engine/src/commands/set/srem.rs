@@ -18,7 +18,7 @@ use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 use crate::types::Set;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("srem", -3, Group::Set, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("srem", -3, Group::Set, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 member:s*")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("1.0.0", "O(n), n the number of members", "Removes members from a set, and the set when none is left.");
 

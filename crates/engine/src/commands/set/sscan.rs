@@ -28,7 +28,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::Set;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("sscan", -3, Group::Set, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("sscan", -3, Group::Set, Flags::READONLY, run).args("key:k@0 cursor:i pattern:p'MATCH'? count:i'COUNT'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.8.0", "O(1) for a step, O(n) for a whole walk", "Walks the members of a set.")
     .tips(&["nondeterministic_output"]);

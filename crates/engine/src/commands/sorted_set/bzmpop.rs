@@ -25,7 +25,7 @@ use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 use crate::value::Type;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bzmpop", -5, Group::SortedSet, Flags::WRITE.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("bzmpop", -5, Group::SortedSet, Flags::WRITE.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run).args("timeout:d numkeys:i key:k@0* where:o(min:t'MIN' max:t'MAX') count:i'COUNT'?")
     .keys(&[KeySpec::counted(2, KEY_TAKE)])
     .doc("7.0.0", "O(K + M log N), K the keys given, M the members taken", "Takes members from the first sorted set that has any, waits for some when none has.");
 

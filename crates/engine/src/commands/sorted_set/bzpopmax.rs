@@ -32,7 +32,7 @@ use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 use crate::value::Type;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bzpopmax", -3, Group::SortedSet, Flags::WRITE.union(Flags::FAST).union(Flags::BLOCKING), run)
+pub const SPEC: Spec = Spec::new("bzpopmax", -3, Group::SortedSet, Flags::WRITE.union(Flags::FAST).union(Flags::BLOCKING), run).args("key:k@0* timeout:d")
     .keys(&[KeySpec::range(1, -2, 1, KEY_TAKE)])
     .doc("5.0.0", "O(log N)", "Takes the member with the highest score, waits for one when there is none.");
 

@@ -39,7 +39,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zadd", -4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zadd", -4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 condition:o?^3.0.2(nx:t'NX' xx:t'XX') comparison:o?^6.2.0(gt:t'GT' lt:t'LT') change:t'CH'?^3.0.2 increment:t'INCR'?^3.0.2 data:b*(score:d member:s)")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("1.2.0", "O(log N) for each member", "Adds members with scores to a sorted set, or changes their scores.");
 

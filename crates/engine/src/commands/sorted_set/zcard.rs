@@ -15,7 +15,7 @@ use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 use crate::types::ZSet;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zcard", 2, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zcard", 2, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("1.2.0", "O(1)", "Returns the number of members.");
 

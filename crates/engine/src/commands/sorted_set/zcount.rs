@@ -19,7 +19,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zcount", 4, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zcount", 4, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 min:d max:d")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.0.0", "O(log N)", "Counts the members in a range of scores.");
 

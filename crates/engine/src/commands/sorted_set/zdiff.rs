@@ -21,7 +21,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zdiff", -3, Group::SortedSet, Flags::READONLY.union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("zdiff", -3, Group::SortedSet, Flags::READONLY.union(Flags::MOVABLE_KEYS), run).args("numkeys:i key:k@0* withscores:t'WITHSCORES'?")
     .keys(&[KeySpec::counted(1, KEY_READ)])
     .doc("6.2.0", "O(N K + M log M), N the first input, K the inputs, M the result", "Returns the members of the first sorted set that no other has.");
 

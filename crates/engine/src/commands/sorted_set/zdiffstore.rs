@@ -19,7 +19,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zdiffstore", -4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("zdiffstore", -4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::MOVABLE_KEYS), run).args("destination:k@0 numkeys:i key:k@1*")
     .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::counted(2, KEY_READ)])
     .doc("6.2.0", "O(N K + M log M), N the first input, K the inputs, M the result", "Stores the difference of sorted sets in a key.");
 

@@ -23,7 +23,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zincrby", 4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zincrby", 4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 increment:i member:s")
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("1.2.0", "O(log N)", "Adds to the score of a member.");
 

@@ -21,7 +21,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zintercard", -3, Group::SortedSet, Flags::READONLY.union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("zintercard", -3, Group::SortedSet, Flags::READONLY.union(Flags::MOVABLE_KEYS), run).args("numkeys:i key:k@0* limit:i'LIMIT'?")
     .keys(&[KeySpec::counted(1, KEY_READ)])
     .doc("7.0.0", "O(N K), N the smallest input, K the inputs", "Returns the size of the intersection of sorted sets.");
 

@@ -38,7 +38,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zmpop", -4, Group::SortedSet, Flags::WRITE.union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("zmpop", -4, Group::SortedSet, Flags::WRITE.union(Flags::MOVABLE_KEYS), run).args("numkeys:i key:k@0* where:o(min:t'MIN' max:t'MAX') count:i'COUNT'?")
     .keys(&[KeySpec::counted(1, KEY_TAKE)])
     .doc("7.0.0", "O(K + M log N), K the keys given, M the members taken", "Takes members from the first sorted set that has any.");
 

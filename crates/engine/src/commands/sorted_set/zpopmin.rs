@@ -33,7 +33,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_TAKE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zpopmin", -2, Group::SortedSet, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zpopmin", -2, Group::SortedSet, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 count:i?")
     .keys(&[KeySpec::one(1, KEY_TAKE)])
     .doc("5.0.0", "O(M log N), M the members taken", "Takes and returns the members with the lowest scores.");
 

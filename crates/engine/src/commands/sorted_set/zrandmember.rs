@@ -37,7 +37,7 @@ use crate::types::{Rng, ZSet};
 use crate::util::range_arg;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrandmember", -2, Group::SortedSet, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("zrandmember", -2, Group::SortedSet, Flags::READONLY, run).args("key:k@0 options:b?(count:i withscores:t'WITHSCORES'?)")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("6.2.0", "O(N) for N members returned", "Returns members chosen at random.")
     .tips(&["nondeterministic_output"]);

@@ -36,7 +36,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrange", -4, Group::SortedSet, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("zrange", -4, Group::SortedSet, Flags::READONLY, run).args("key:k@0 start:s stop:s sortby:o?^6.2.0(byscore:t'BYSCORE' bylex:t'BYLEX') rev:t'REV'?^6.2.0 limit:b'LIMIT'?^6.2.0(offset:i count:i) withscores:t'WITHSCORES'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.2.0", "O(log N + M), M the members returned", "Returns members in a range of ranks, scores or members.");
 

@@ -18,7 +18,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrangebyscore", -4, Group::SortedSet, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("zrangebyscore", -4, Group::SortedSet, Flags::READONLY, run).args("key:k@0 min:d max:d withscores:t'WITHSCORES'?^2.0.0 limit:b'LIMIT'?(offset:i count:i)")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.0.5", "O(log N + M), M the members returned", "Returns members in a range of scores, from the lowest up.");
 

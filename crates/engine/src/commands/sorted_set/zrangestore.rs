@@ -22,7 +22,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrangestore", -5, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("zrangestore", -5, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM), run).args("dst:k@0 src:k@1 min:s max:s sortby:o?(byscore:t'BYSCORE' bylex:t'BYLEX') rev:t'REV'? limit:b'LIMIT'?(offset:i count:i)")
     .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::one(2, KEY_READ)])
     .doc("6.2.0", "O(log N + M), M the members stored", "Stores a range of a sorted set in another key.");
 

@@ -24,7 +24,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrank", -3, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zrank", -3, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 member:s withscore:t'WITHSCORE'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.0.0", "O(log N)", "Returns how many members are before a member.");
 

@@ -20,7 +20,7 @@ use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 use crate::types::ZSet;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrem", -3, Group::SortedSet, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zrem", -3, Group::SortedSet, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 member:s*")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("1.2.0", "O(M log N), M the members removed", "Removes members.");
 

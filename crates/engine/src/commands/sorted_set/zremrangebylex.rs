@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zremrangebylex", 4, Group::SortedSet, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("zremrangebylex", 4, Group::SortedSet, Flags::WRITE, run).args("key:k@0 min:s max:s")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("2.8.9", "O(log N + M), M the members removed", "Removes the members in a range of members.");
 

@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zremrangebyrank", 4, Group::SortedSet, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("zremrangebyrank", 4, Group::SortedSet, Flags::WRITE, run).args("key:k@0 start:i stop:i")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("2.0.0", "O(log N + M), M the members removed", "Removes the members in a range of ranks.");
 

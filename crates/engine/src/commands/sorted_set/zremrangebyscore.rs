@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zremrangebyscore", 4, Group::SortedSet, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("zremrangebyscore", 4, Group::SortedSet, Flags::WRITE, run).args("key:k@0 min:d max:d")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("1.2.0", "O(log N + M), M the members removed", "Removes the members in a range of scores.");
 

@@ -22,7 +22,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrevrange", -4, Group::SortedSet, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("zrevrange", -4, Group::SortedSet, Flags::READONLY, run).args("key:k@0 start:i stop:i withscores:t'WITHSCORES'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.2.0", "O(log N + M), M the members returned", "Returns members in a range of ranks, from the highest down.");
 

@@ -16,7 +16,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zrevrangebyscore", -4, Group::SortedSet, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("zrevrangebyscore", -4, Group::SortedSet, Flags::READONLY, run).args("key:k@0 max:d min:d withscores:t'WITHSCORES'? limit:b'LIMIT'?(offset:i count:i)")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.2.0", "O(log N + M), M the members returned", "Returns members in a range of scores, from the highest down.");
 

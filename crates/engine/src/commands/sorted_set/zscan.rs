@@ -33,7 +33,7 @@ use crate::util::format_double;
 use smallvec::SmallVec;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zscan", -3, Group::SortedSet, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("zscan", -3, Group::SortedSet, Flags::READONLY, run).args("key:k@0 cursor:i pattern:p'MATCH'? count:i'COUNT'? noscores:t'NOSCORES'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.8.0", "O(1) for each step", "Walks over the members of a sorted set.")
     .tips(&["nondeterministic_output"]);

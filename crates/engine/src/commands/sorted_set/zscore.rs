@@ -19,7 +19,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::ZSet;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zscore", 3, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("zscore", 3, Group::SortedSet, Flags::READONLY.union(Flags::FAST), run).args("key:k@0 member:s")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.2.0", "O(1)", "Returns the score of a member.");
 

@@ -38,7 +38,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zunion", -3, Group::SortedSet, Flags::READONLY.union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("zunion", -3, Group::SortedSet, Flags::READONLY.union(Flags::MOVABLE_KEYS), run).args("numkeys:i key:k@0* weight:i'WEIGHTS'?* aggregate:o'AGGREGATE'?(sum:t'SUM' min:t'MIN' max:t'MAX') withscores:t'WITHSCORES'?")
     .keys(&[KeySpec::counted(1, KEY_READ)])
     .doc("6.2.0", "O(N + M log M), N the members of all inputs, M the result", "Returns the union of sorted sets.");
 

@@ -31,7 +31,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("zunionstore", -4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::MOVABLE_KEYS), run)
+pub const SPEC: Spec = Spec::new("zunionstore", -4, Group::SortedSet, Flags::WRITE.union(Flags::DENYOOM).union(Flags::MOVABLE_KEYS), run).args("destination:k@0 numkeys:i key:k@1* weight:i'WEIGHTS'?* aggregate:o'AGGREGATE'?(sum:t'SUM' min:t'MIN' max:t'MAX')")
     .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::counted(2, KEY_READ)])
     .doc("2.0.0", "O(N + M log M), N the members of all inputs, M the result", "Stores the union of sorted sets in a key.");
 

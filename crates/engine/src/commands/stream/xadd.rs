@@ -44,7 +44,7 @@ use totality_ds::stream::{BlockLimits, StreamError};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("xadd", -5, Group::Stream, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("xadd", -5, Group::Stream, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 nomkstream:t'NOMKSTREAM'?^6.2.0 trim:b?(strategy:o(maxlen:t'MAXLEN' minid:t'MINID'^6.2.0) operator:o?(equal:t'=' approximately:t'~') threshold:s count:i'LIMIT'?^6.2.0) id-selector:o(auto-id:t'*' id:s) data:b*(field:s value:s)")
         .keys(&[KeySpec::one(1, KEY_UPDATE)])
         .tips(&["nondeterministic_output"])
         .doc("5.0.0", "O(1), O(N) for N trimmed messages", "Appends a message to a stream.");

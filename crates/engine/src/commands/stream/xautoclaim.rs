@@ -57,7 +57,7 @@ use crate::util::parse_i64;
 use totality_ds::StreamId;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xautoclaim", -6, Group::Stream, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("xautoclaim", -6, Group::Stream, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 group:s consumer:s min-idle-time:s start:s count:i'COUNT'? justid:t'JUSTID'?")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .tips(&["nondeterministic_output"])
     .doc("6.2.0", "O(1) if COUNT is small", "Makes messages that have been pending for long those of another consumer.");

@@ -65,7 +65,7 @@ const fn sub(
 }
 
 const SUBS: &[Spec] = &[
-    sub("create", -5, GROWS, &[KeySpec::one(2, KEY_INSERT)], "Creates a consumer group.", create),
+    sub("create", -5, GROWS, &[KeySpec::one(2, KEY_INSERT)], "Creates a consumer group.", create).args("key:k@0 group:s id-selector:o(id:s new-id:t'$') mkstream:t'MKSTREAM'? entriesread/entries-read:i'ENTRIESREAD'?"),
     sub(
         "createconsumer",
         5,
@@ -73,7 +73,7 @@ const SUBS: &[Spec] = &[
         &[KeySpec::one(2, KEY_INSERT)],
         "Creates a consumer in a group.",
         create_consumer,
-    )
+    ).args("key:k@0 group:s consumer:s")
     .doc("6.2.0", "O(1)", "Creates a consumer in a group."),
     sub(
         "delconsumer",
@@ -82,10 +82,10 @@ const SUBS: &[Spec] = &[
         &[KeySpec::one(2, KEY_DELETE)],
         "Removes a consumer of a group, and its pending entries.",
         delete_consumer,
-    ),
-    sub("destroy", 4, Flags::WRITE, &[KeySpec::one(2, KEY_DELETE)], "Removes a consumer group.", destroy)
+    ).args("key:k@0 group:s consumer:s"),
+    sub("destroy", 4, Flags::WRITE, &[KeySpec::one(2, KEY_DELETE)], "Removes a consumer group.", destroy).args("key:k@0 group:s")
         .doc("5.0.0", "O(N) for N pending entries", "Removes a consumer group."),
-    sub("help", 2, Flags::LOADING.union(Flags::STALE), &[], "Lists the subcommands.", crate::commands::help),
+    crate::commands::help_row(Group::Stream, "5.0.0"),
     sub(
         "setid",
         -5,
@@ -93,7 +93,7 @@ const SUBS: &[Spec] = &[
         &[KeySpec::one(2, KEY_UPDATE)],
         "Sets the id that a group was given last.",
         set_id,
-    ),
+    ).args("key:k@0 group:s id-selector:o(id:s new-id:t'$') entriesread/entries-read:i'ENTRIESREAD'?"),
 ];
 
 const NO_KEY: CmdError = CmdError::new(

@@ -59,11 +59,10 @@ const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler
 }
 
 const SUBS: &[Spec] = &[
-    sub("consumers", 4, "The consumers of a group.", consumers).tips(&["nondeterministic_output"]),
-    sub("groups", 3, "The groups of a stream.", groups),
-    Spec::new("help", 2, Group::Stream, Flags::LOADING.union(Flags::STALE), crate::commands::help)
-        .doc("5.0.0", "O(1)", "Lists the subcommands."),
-    sub("stream", -3, "State and counters of a stream; with FULL all that is in it.", stream),
+    sub("consumers", 4, "The consumers of a group.", consumers).args("key:k@0 group:s").tips(&["nondeterministic_output"]),
+    sub("groups", 3, "The groups of a stream.", groups).args("key:k@0"),
+    crate::commands::help_row(Group::Stream, "5.0.0"),
+    sub("stream", -3, "State and counters of a stream; with FULL all that is in it.", stream).args("key:k@0 full-block:b?(full:t'FULL' count:i'COUNT'?)"),
 ];
 
 fn word(reply: &mut Reply<'_>, word: &str) {

@@ -15,7 +15,7 @@ use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 use crate::types::Stream;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xlen", 2, Group::Stream, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("xlen", 2, Group::Stream, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("5.0.0", "O(1)", "Number of messages in a stream.");
 

@@ -47,7 +47,7 @@ use crate::types::{self, Pending, Stream};
 use totality_ds::StreamId;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xpending", -3, Group::Stream, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("xpending", -3, Group::Stream, Flags::READONLY, run).args("key:k@0 group:s filters:b?(min-idle-time:i'IDLE'?^6.2.0 start:s end:s count:i consumer:s?)")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .tips(&["nondeterministic_output"])
     .doc("5.0.0", "O(N) for N entries looked at", "Deliveries of a consumer group that were not acknowledged.");

@@ -29,7 +29,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xrevrange", -4, Group::Stream, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("xrevrange", -4, Group::Stream, Flags::READONLY, run).args("key:k@0 end:s start:s count:i'COUNT'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("5.0.0", "O(log N + M), M the messages returned", "Messages with ids in an interval, descending.");
 

@@ -27,7 +27,7 @@ use totality_ds::StreamId;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("xsetid", -3, Group::Stream, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("xsetid", -3, Group::Stream, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 last-id:s entries-added:i'ENTRIESADDED'?^7.0.0 max-deleted-id:s'MAXDELETEDID'?^7.0.0")
         .keys(&[KeySpec::one(1, KEY_UPDATE)])
         .doc("5.0.0", "O(1)", "Sets the last id and the counters of a stream.");
 

@@ -33,7 +33,7 @@ use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 use crate::types::Stream;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xtrim", -4, Group::Stream, Flags::WRITE, run)
+pub const SPEC: Spec = Spec::new("xtrim", -4, Group::Stream, Flags::WRITE, run).args("key:k@0 trim:b(strategy:o(maxlen:t'MAXLEN' minid:t'MINID'^6.2.0) operator:o?(equal:t'=' approximately:t'~') threshold:s count:i'LIMIT'?^6.2.0)")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .tips(&["nondeterministic_output"])
     .doc("5.0.0", "O(N) for N messages deleted", "Deletes the oldest messages of a stream.");

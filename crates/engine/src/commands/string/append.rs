@@ -18,7 +18,7 @@ use crate::value::Value;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("append", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("append", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 value:s")
         .keys(&[KeySpec::one(1, KEY_INSERT)])
         .doc("2.0.0", "O(1), amortised", "Appends bytes to a string; a missing key counts as empty.");
 

@@ -28,7 +28,7 @@ use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Group, KEY_DELETE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("delex", -2, Group::String, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("delex", -2, Group::String, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 condition:o?(ifeq-value:s'IFEQ' ifne-value:s'IFNE' ifdeq-digest:s'IFDEQ' ifdne-digest:s'IFDNE')")
     .keys(&[KeySpec::one(1, KEY_DELETE.union(KeyFlags::VARIABLE))])
     .doc(
         "8.4.0",

@@ -17,7 +17,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_REMOVE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("delifeq", 3, Group::String, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("delifeq", 3, Group::String, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 value:s")
     .keys(&[KeySpec::one(1, KEY_REMOVE)])
     .doc("9.0.0", "O(1)", "Deletes a key when its string is a given one.");
 

@@ -18,7 +18,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("digest", 2, Group::String, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("digest", 2, Group::String, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("8.4.0", "O(N) for N bytes of the value", "Returns a hash of the string value of a key.");
 

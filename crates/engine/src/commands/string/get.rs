@@ -18,7 +18,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("get", 2, Group::String, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("get", 2, Group::String, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("1.0.0", "O(1)", "Returns the string value of a key.");
 

@@ -28,7 +28,7 @@ use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("getex", -2, Group::String, Flags::WRITE.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("getex", -2, Group::String, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 expiration:o?(seconds:i'EX' milliseconds:i'PX' unix-time-seconds:u'EXAT' unix-time-milliseconds:u'PXAT' persist:t'PERSIST')")
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
     .doc("6.2.0", "O(1)", "Returns the string value of a key and sets or removes its deadline.");
 

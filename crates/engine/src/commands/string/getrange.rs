@@ -21,7 +21,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("getrange", 4, Group::String, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("getrange", 4, Group::String, Flags::READONLY, run).args("key:k@0 start:i end:i")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("2.4.0", "O(N) for N bytes of the answer", "Returns a part of a string.");
 

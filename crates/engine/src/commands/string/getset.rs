@@ -14,7 +14,7 @@ use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("getset", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("getset", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 value:s")
         .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
         .doc("1.0.0", "O(1)", "Sets the string value of a key and returns the old one.");
 

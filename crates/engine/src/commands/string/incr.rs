@@ -21,7 +21,7 @@ use crate::value::Value;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("incr", 2, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("incr", 2, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0")
         .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
         .doc("1.0.0", "O(1)", "Adds one to the integer at a key; a missing key counts as 0.");
 

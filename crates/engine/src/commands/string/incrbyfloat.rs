@@ -29,7 +29,7 @@ use totality_ds::num::F80;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("incrbyfloat", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("incrbyfloat", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 increment:d")
         .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
         .doc("2.6.0", "O(1)", "Adds a floating point number to the number at a key.");
 

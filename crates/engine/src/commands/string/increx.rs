@@ -44,7 +44,7 @@ use totality_ds::num::F80;
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("increx", -2, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("increx", -2, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 increment:o?(integer:i'BYINT' float:d'BYFLOAT') lower-bound:d'LBOUND'? upper-bound:d'UBOUND'? saturate:t'SATURATE'? condition:o?(nx:t'NX' xx:t'XX') expiration:o?(seconds:i'EX' milliseconds:i'PX' unix-time-seconds:u'EXAT' unix-time-milliseconds:u'PXAT' persist:t'PERSIST') enx:t'ENX'?")
         .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS))])
         .doc("8.8.0", "O(1)", "Adds to the number at a key within bounds and sets its deadline.");
 

@@ -37,7 +37,7 @@ use crate::keyspace::Keyspace;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("lcs", -3, Group::String, Flags::READONLY, run)
+pub const SPEC: Spec = Spec::new("lcs", -3, Group::String, Flags::READONLY, run).args("key1:k@0 key2:k@0 len:t'LEN'? idx:t'IDX'? min-match-len:i'MINMATCHLEN'? withmatchlen:t'WITHMATCHLEN'?")
     .keys(&[KeySpec::range(1, 1, 1, KEY_READ)])
     .doc("7.0.0", "O(N*M) for strings of N and M bytes", "Finds the longest common subsequence of two strings.");
 

@@ -14,7 +14,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("mget", -2, Group::String, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("mget", -2, Group::String, Flags::READONLY.union(Flags::FAST), run).args("key:k@0*")
     .keys(&[KeySpec::rest(1, KEY_READ)])
     .tips(&["request_policy:multi_shard"])
     .doc("1.0.0", "O(N) for N keys", "Returns the string values of keys.");

@@ -16,7 +16,7 @@ use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Group, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("mset", -3, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("mset", -3, Group::String, Flags::WRITE.union(Flags::DENYOOM), run).args("data:b*(key:k@0 value:s)")
     .keys(&[KeySpec::range(1, -1, 2, KEY_STORE)])
     .tips(&["request_policy:multi_shard", "response_policy:all_succeeded"])
     .doc("1.0.1", "O(N) for N keys", "Sets the string values of keys.");

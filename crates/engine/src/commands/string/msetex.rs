@@ -23,7 +23,7 @@ use crate::spec::{Begin, Find, Flags, Group, KEY_STORE, KeySpec, Spec};
 use smallvec::SmallVec;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("msetex", -4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("msetex", -4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run).args("numkeys:i data:b*(key:k@0 value:s) condition:o?(nx:t'NX' xx:t'XX') expiration:o?(seconds:i'EX' milliseconds:i'PX' unix-time-seconds:u'EXAT' unix-time-milliseconds:u'PXAT' keepttl:t'KEEPTTL')")
     .keys(&[KeySpec {
         begin: Begin::Index(1),
         find: Find::Count { at: 0, first: 1, step: 2 },

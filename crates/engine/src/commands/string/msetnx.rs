@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("msetnx", -3, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("msetnx", -3, Group::String, Flags::WRITE.union(Flags::DENYOOM), run).args("data:b*(key:k@0 value:s)")
     .keys(&[KeySpec::range(1, -1, 2, KeyFlags::OW.union(KeyFlags::INSERT))])
     .doc("1.0.1", "O(N) for N keys", "Sets the string values of keys when none of the keys exists.");
 

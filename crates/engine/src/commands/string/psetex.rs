@@ -16,7 +16,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("psetex", 4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("psetex", 4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 milliseconds:i value:s")
     .keys(&[KeySpec::one(1, KEY_STORE)])
     .doc("2.6.0", "O(1)", "Sets the string value of a key and its time to live in milliseconds.");
 

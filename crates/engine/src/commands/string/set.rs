@@ -39,7 +39,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("set", -3, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("set", -3, Group::String, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 value:s condition:o?(nx:t'NX'^2.6.12 xx:t'XX'^2.6.12 comparison-value:s'IFEQ'^8.1.0) get:t'GET'?^6.2.0 expiration:o?(seconds:i'EX'^2.6.12 milliseconds:i'PX'^2.6.12 unix-time-seconds:u'EXAT'^6.2.0 unix-time-milliseconds:u'PXAT'^6.2.0 keepttl:t'KEEPTTL'^6.0.0)")
     .keys(&[KeySpec::one(1, KEY_UPDATE.union(KeyFlags::ACCESS).union(KeyFlags::VARIABLE))])
     .doc("1.0.0", "O(1)", "Sets the string value of a key, whatever type it held.");
 

@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("setex", 4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("setex", 4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 seconds:i value:s")
     .keys(&[KeySpec::one(1, KEY_STORE)])
     .doc("2.0.0", "O(1)", "Sets the string value of a key and its time to live in seconds.");
 

@@ -16,7 +16,7 @@ use crate::spec::{Flags, Group, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("setnx", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run)
+    Spec::new("setnx", 3, Group::String, Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST), run).args("key:k@0 value:s")
         .keys(&[KeySpec::one(1, KeyFlags::OW.union(KeyFlags::INSERT))])
         .doc("1.0.0", "O(1)", "Sets the string value of a key unless the key exists.");
 

@@ -28,7 +28,7 @@ use crate::notify::Event;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("setrange", 4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run)
+pub const SPEC: Spec = Spec::new("setrange", 4, Group::String, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 offset:i value:s")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("2.2.0", "O(N) for N bytes written", "Overwrites a part of a string, growing it when needed.");
 

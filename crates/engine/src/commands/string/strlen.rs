@@ -14,7 +14,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("strlen", 2, Group::String, Flags::READONLY.union(Flags::FAST), run)
+pub const SPEC: Spec = Spec::new("strlen", 2, Group::String, Flags::READONLY.union(Flags::FAST), run).args("key:k@0")
     .keys(&[KeySpec::one(1, KEY_PEEK)])
     .doc("2.2.0", "O(1)", "Returns the length of a string in bytes.");
 

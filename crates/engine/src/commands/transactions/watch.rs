@@ -19,7 +19,7 @@ use crate::error::{CmdError, Res};
 use crate::spec::{Cat, Flags, Group, KEY_PEEK, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("watch", -2, Group::Transactions, FLAGS.union(Flags::FAST).union(Flags::NO_MULTI), run)
+pub const SPEC: Spec = Spec::new("watch", -2, Group::Transactions, FLAGS.union(Flags::FAST).union(Flags::NO_MULTI), run).args("key:k@0*")
     .keys(&[KeySpec::rest(1, KEY_PEEK)])
     .cats(Cat::TRANSACTION)
     .doc("2.2.0", "O(1) for every key", "Watches keys for changes until EXEC.");
