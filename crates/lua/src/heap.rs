@@ -168,19 +168,28 @@ impl Heap {
     /// `t[s]` for an interned string that `t` itself does not have, through `__index` tables; `None` when a function must
     /// be called or the answer is an error.
     #[inline(always)]
-    pub(crate) fn inherited(&self, t: &Table, s: StrId, h: u32) -> Option<&Value> {
-        // One step, as it takes to a class; the slow way walks on. A long name comes without its hash.
-        if t.lazy != Lazy::No || s.is_long() {
-            return None;
+    pub(crate) fn inherited<'a>(&'a self, t: &'a Table, s: StrId, h: u32) -> Option<&'a Value> {
+        let mut t = t;
+        for _ in 0..16 {
+            // A long name comes without its hash.
+            if t.lazy != Lazy::No || s.is_long() {
+                return None;
+            }
+            let Some(m) = t.meta() else {
+                return Some(&Value::Nil);
+            };
+            match self.tables[m.index()].short(self.index_name, self.index_hash) {
+                Some(&Value::Table(next)) => t = &self.tables[next.index()],
+                None | Some(Value::Nil) => return Some(&Value::Nil),
+                _ => return None,
+            }
+            if let Some(v) = t.short(s, h)
+                && !v.is_nil()
+            {
+                return Some(v);
+            }
         }
-        let Some(m) = t.meta() else {
-            return Some(&Value::Nil);
-        };
-        match self.tables[m.index()].short(self.index_name, self.index_hash) {
-            Some(&Value::Table(next)) => self.tables[next.index()].short(s, h).filter(|v| !v.is_nil()),
-            None | Some(Value::Nil) => Some(&Value::Nil),
-            _ => None,
-        }
+        None
     }
 
     #[inline]
