@@ -212,6 +212,7 @@ fn run_again(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     let Some(waiter) = ks.blocked.take(id) else { return };
     let Some(client) = sv.clients.get_mut(id) else { return };
     (ks.cur, ks.no_touch) = (client.db, client.no_touch);
+    ks.effects.actor = Some(id);
     let proto = client.proto;
     client.blocked = false;
     let argv: SmallVec<[&[u8]; 8]> = waiter.argv.iter().map(|arg| &**arg).collect();
@@ -229,15 +230,17 @@ fn run_again(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
             let call = Call { id, argv: &argv, command: waiter.command, origin: Origin::Client };
             execute::call(ks, sv, call, reply, &mut NoTicker);
             sv.running_again = false;
-            execute::release(ks, sv);
         }
     }
     drop(argv);
     if let Some(request) = sv.block_request.take() {
         let deadline = waiter.request.deadline;
-        return wait_on(ks, sv, id, Waiter { request: Request { deadline, ..request }, ..waiter });
+        wait_on(ks, sv, id, Waiter { request: Request { deadline, ..request }, ..waiter });
+    } else {
+        answer(sv, id, bytes);
     }
-    answer(sv, id, bytes);
+    // What the client is told of its own changes comes after the reply.
+    execute::release(ks, sv);
 }
 
 fn wait_on(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, waiter: Waiter) {

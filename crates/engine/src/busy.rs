@@ -60,6 +60,7 @@ impl Busy<'_> {
     /// Runs a command of another client, or answers BUSY.
     pub fn execute(&mut self, id: ClientId, argv: &[&[u8]], out: &mut Vec<u8>) -> After {
         let saved = (self.ks.cur, self.ks.now, self.ks.now_us, self.ks.no_touch);
+        let actor = self.ks.effects.actor;
         let proto = self.sv.clients.get(id).map_or(Proto::Resp2, |c| c.proto);
         let start = out.len();
         let after =
@@ -67,6 +68,7 @@ impl Busy<'_> {
         execute::apply_reply_mode(self.sv, id, start, out);
         // Time stands still for the script.
         (self.ks.cur, self.ks.now, self.ks.now_us, self.ks.no_touch) = saved;
+        self.ks.effects.actor = actor;
         after
     }
 

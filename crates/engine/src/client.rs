@@ -3,6 +3,7 @@
 use crate::acl::User;
 use crate::commands::Command;
 use crate::reply::Proto;
+use crate::tracking::ClientTracking;
 use std::sync::Arc;
 
 /// A client. The number is Redis's client id: it grows and is never used twice.
@@ -132,6 +133,8 @@ pub struct Client {
     pub replica: bool,
     /// It asked for MONITOR.
     pub monitor: bool,
+    /// CLIENT TRACKING.
+    pub tracking: Option<Box<ClientTracking>>,
     /// Database that the effects stream selected last.
     pub stream_db: Option<usize>,
     /// Channels, patterns and shard channels that it subscribed to.
@@ -171,6 +174,7 @@ impl Client {
             capa_redirect: false,
             replica: false,
             monitor: false,
+            tracking: None,
             stream_db: None,
             subscriptions: [0; 3],
             subscription_bytes: 0,
@@ -188,7 +192,9 @@ impl Client {
 
     /// Bytes that the engine holds for the client beside its buffers, watched keys aside. O(1).
     pub fn held_memory(&self) -> usize {
-        self.multi.as_ref().map_or(0, |multi| multi.bytes) + self.subscription_bytes
+        self.multi.as_ref().map_or(0, |multi| multi.bytes)
+            + self.subscription_bytes
+            + self.tracking.as_ref().map_or(0, |tracking| tracking.memory())
     }
 
     /// Number of subscriptions of all kinds.

@@ -203,6 +203,7 @@ impl Engine {
             return;
         }
         self.ks.begin_unit(self.sv.stamp);
+        self.ks.effects.actor = None;
         self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
         self.expire_slice();
@@ -268,6 +269,7 @@ impl Engine {
         }
         self.wake();
         self.ks.begin_unit(self.sv.stamp);
+        self.ks.effects.actor = None;
         self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
         if self.sv.evicting {

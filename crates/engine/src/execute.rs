@@ -16,6 +16,7 @@ use crate::record;
 use crate::reply::{Proto, Reply};
 use crate::spec::Flags;
 use crate::state::ServerState;
+use crate::tracking;
 use std::sync::Arc;
 
 /// Runs one command of a client as a unit of execution of its own.
@@ -29,6 +30,7 @@ pub fn client_command(
 ) -> After {
     ks.begin_unit(sv.stamp);
     ks.effects.apart = false;
+    ks.effects.actor = Some(id);
     sv.stats.processed += 1;
     let now = ks.now;
     let Some(client) = sv.clients.get_mut(id) else { return After::Close };
@@ -37,7 +39,12 @@ pub fn client_command(
     client.last_ms = now;
     client.postponed = false;
 
-    match admit(ks, sv, id, argv) {
+    let sent = sv.outgoing.len();
+    let admitted = admit(ks, sv, id, argv);
+    if sv.outgoing.len() > sent {
+        tell_first(sv, id, sent, &mut reply);
+    }
+    match admitted {
         Ok(Admitted::Postpone) => {
             sv.stats.processed -= 1;
             if let Some(client) = sv.clients.get_mut(id) {
@@ -81,10 +88,30 @@ pub fn client_command(
         }
     }
     finish_unit(ks, sv);
+    if ks.effects.tracking
+        && let Some(client) = sv.clients.get_mut(id)
+    {
+        tracking::after_command(client);
+    }
     match sv.clients.get(id) {
         Some(client) if client.blocked => After::Blocked,
         Some(client) if !client.close => After::Continue,
         _ => After::Close,
+    }
+}
+
+/// What a client is told because keys were evicted before its command comes before the reply: it may be of a key that
+/// the command is about.
+#[cold]
+fn tell_first(sv: &mut ServerState, id: ClientId, sent: usize, reply: &mut Reply<'_>) {
+    if sv.clients.get(id).is_none_or(|client| client.reply_mode != ReplyMode::On) {
+        return;
+    }
+    for outgoing in sv.outgoing.split_off(sent) {
+        match &outgoing {
+            Outgoing::Reply { client, bytes } if *client == id && reply.message(bytes) => {}
+            _ => sv.outgoing.push_back(outgoing),
+        }
     }
 }
 
@@ -125,6 +152,9 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         sv.oom = sv.config.maxmemory > 0 && evict::make_room(ks, sv) == Room::No;
         if sv.oom && may_grow(sv, id, command) {
             return Err(OOM);
+        }
+        if ks.effects.tracking {
+            tracking::limit(ks, sv);
         }
     }
     let Some(client) = sv.clients.get(id) else { return Err(NO_AUTH) };
@@ -362,6 +392,9 @@ pub fn call(
         ks.effects.command(db, argv);
     }
     ks.effects.rewritten = outer;
+    if ks.effects.tracking {
+        tracking::note_reads(ks, sv, id, command, argv);
+    }
     sv.stamp = sv.clock.now_us();
     if sv.block_request.is_some() {
         // It counts when it ends.
@@ -419,6 +452,10 @@ pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
             sv.outgoing.push_back(Outgoing::Reply { client: id, bytes });
         }
     }
+    let tracks = ks.effects.take_tracks();
+    if !tracks.is_empty() {
+        tracking::release(ks, sv, tracks);
+    }
     for message in ks.effects.take_published() {
         crate::pubsub::deliver(sv, &message);
     }
@@ -432,6 +469,7 @@ pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     sv.monitors.retain(|c| *c != id);
     ks.effects.recording = !sv.replicas.is_empty();
     crate::pubsub::forget(sv, id);
+    tracking::disable(ks, sv, id);
 }
 
 /// Takes back a reply that CLIENT REPLY suppresses.

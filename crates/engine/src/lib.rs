@@ -34,6 +34,7 @@ pub mod script;
 pub mod spec;
 pub mod state;
 pub mod stats;
+pub mod tracking;
 pub mod types;
 pub mod util;
 pub mod value;

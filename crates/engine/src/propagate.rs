@@ -1,6 +1,7 @@
 //! What leaves a unit of execution: commands for replicas and the append-only file, published messages, keyspace
 //! events. They are collected and released at the unit's end, or truncated to a mark when a scope is taken back.
 
+use crate::client::ClientId;
 use crate::notify::{Class, Event};
 use std::collections::{HashSet, VecDeque};
 
@@ -18,6 +19,17 @@ pub struct Published {
     pub sharded: bool,
 }
 
+/// What concerns clients that cache keys, in the order in which it happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Track {
+    /// A client read a key.
+    Read(ClientId, Box<[u8]>),
+    /// A key changed, on behalf of a client or by itself.
+    Changed(Box<[u8]>, Option<ClientId>),
+    /// Databases were emptied.
+    Flushed,
+}
+
 /// The buffer of effects.
 #[derive(Debug, Default)]
 pub struct Effects {
@@ -33,6 +45,11 @@ pub struct Effects {
     pub(crate) lazy_expire: bool,
     /// `lazyfree-lazy-eviction`: replicas free what is evicted later.
     pub(crate) lazy_evict: bool,
+    /// Somebody caches keys. When nobody does, reads and changes are not collected.
+    pub(crate) tracking: bool,
+    /// The client on whose behalf the unit runs.
+    pub(crate) actor: Option<ClientId>,
+    tracks: Vec<Track>,
     commands: Vec<(usize, Argv)>,
     published: Vec<Published>,
     /// Keys that became ready for clients that wait for them, each once, in order.
@@ -40,13 +57,13 @@ pub struct Effects {
     is_ready: HashSet<(usize, Box<[u8]>)>,
     /// What is collected now stays though a scope is taken back.
     lasting: bool,
-    /// Positions of what stays: among commands, messages, ready keys.
-    stays: [Vec<usize>; 3],
+    /// Positions of what stays: among commands, messages, ready keys, tracks.
+    stays: [Vec<usize>; 4],
 }
 
 /// How much was collected when a scope began.
 #[derive(Debug, Clone, Copy)]
-pub struct EffectsMark([usize; 3]);
+pub struct EffectsMark([usize; 4]);
 
 impl Effects {
     /// Switches the collecting of commands off or on (`redis.set_repl`).
@@ -105,7 +122,42 @@ impl Effects {
 
     /// A key changed: clients that cache it must forget it.
     #[inline]
-    pub(crate) fn invalidate(&mut self, _key: &[u8]) {}
+    pub(crate) fn invalidate(&mut self, key: &[u8]) {
+        if self.tracking {
+            self.track(Track::Changed(key.into(), self.actor));
+        }
+    }
+
+    /// A key went by itself: because of its deadline or for memory.
+    #[inline]
+    pub(crate) fn invalidate_gone(&mut self, key: &[u8]) {
+        if self.tracking {
+            self.track(Track::Changed(key.into(), None));
+        }
+    }
+
+    /// Databases were emptied: clients must forget all that they cache.
+    pub(crate) fn invalidate_all(&mut self) {
+        if self.tracking {
+            self.track(Track::Flushed);
+        }
+    }
+
+    /// A client read a key and wants to hear when it changes.
+    pub(crate) fn note_read(&mut self, client: ClientId, key: &[u8]) {
+        self.tracks.push(Track::Read(client, key.into()));
+    }
+
+    #[cold]
+    fn track(&mut self, track: Track) {
+        self.note_lasting(3);
+        self.tracks.push(track);
+    }
+
+    /// Takes what concerns clients that cache keys.
+    pub(crate) fn take_tracks(&mut self) -> Vec<Track> {
+        std::mem::take(&mut self.tracks)
+    }
 
     /// A key that clients wait for is there.
     #[cold]
@@ -135,8 +187,8 @@ impl Effects {
         self.lasting = lasting;
     }
 
-    fn counts(&self) -> [usize; 3] {
-        [self.commands.len(), self.published.len(), self.ready.len()]
+    fn counts(&self) -> [usize; 4] {
+        [self.commands.len(), self.published.len(), self.ready.len(), self.tracks.len()]
     }
 
     fn note_lasting(&mut self, kind: usize) {
@@ -153,7 +205,7 @@ impl Effects {
 
     /// Forgets what was collected after a mark was taken, but for what stays.
     pub fn truncate(&mut self, mark: EffectsMark) {
-        let [commands, published, ready] = mark.0;
+        let [commands, published, ready, tracks] = mark.0;
         let gone = keep(self.commands.len(), commands, &mut self.stays[0], |a, b| self.commands.swap(a, b));
         self.commands.truncate(gone);
         let gone =
@@ -163,6 +215,22 @@ impl Effects {
         for slot in self.ready.drain(gone..) {
             self.is_ready.remove(&slot);
         }
+        self.truncate_tracks(tracks);
+    }
+
+    /// What was read is remembered though the scope is taken back: it was sent.
+    fn truncate_tracks(&mut self, mark: usize) {
+        let stays = std::mem::take(&mut self.stays[3]);
+        let came: Vec<Track> = self.tracks.drain(mark.min(self.tracks.len())..).collect();
+        for (at, track) in (mark..).zip(came) {
+            if matches!(track, Track::Read(..)) || stays.binary_search(&at).is_ok() {
+                if !matches!(track, Track::Read(..)) {
+                    self.stays[3].push(self.tracks.len());
+                }
+                self.tracks.push(track);
+            }
+        }
+        self.stays[3].splice(0..0, stays.into_iter().filter(|at| *at < mark));
     }
 
     /// No scope is open any more: what stays need not be known.
@@ -172,7 +240,10 @@ impl Effects {
 
     /// True when nothing was collected.
     pub fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.published.is_empty() && self.ready.is_empty()
+        self.commands.is_empty()
+            && self.published.is_empty()
+            && self.ready.is_empty()
+            && self.tracks.is_empty()
     }
 
     /// Takes the collected commands.

@@ -166,6 +166,17 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// Writes bytes that are RESP already and no reply: a message that must come before it. False where values are not
+    /// rendered.
+    pub(crate) fn message(&mut self, bytes: &[u8]) -> bool {
+        match &mut self.sink {
+            Sink::Resp(out) => {
+                out.extend_from_slice(bytes);
+                true
+            }
+            _ => false,
+        }
+    }
     /// Errors written so far.
     pub fn errors(&self) -> u32 {
         self.errors

@@ -10,6 +10,7 @@ use crate::latency::Events;
 use crate::pubsub::PubSub;
 use crate::script::Scripts;
 use crate::stats::Stats;
+use crate::tracking::Tracking;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -40,6 +41,8 @@ pub struct ServerState {
     pub pubsub: PubSub,
     /// Cluster mode.
     pub cluster: crate::cluster::Cluster,
+    /// Who caches which keys.
+    pub tracking: Tracking,
     /// Compiled scripts and libraries.
     pub scripts: Scripts,
     /// The script or function that runs now.
@@ -143,6 +146,7 @@ impl ServerState {
             monitors: Vec::new(),
             pubsub: PubSub::default(),
             cluster: crate::cluster::Cluster::new(sha1_of(&seed, now ^ 1), sha1_of(&seed, now ^ 2)),
+            tracking: Tracking::new(seed),
             scripts: Scripts::default(),
             running: None,
             cron_paused: false,

@@ -171,7 +171,7 @@ impl Keyspace {
         if !self.watch.is_empty() {
             self.watch.touch(db, key, None);
         }
-        self.effects.invalidate(key);
+        self.effects.invalidate_gone(key);
         self.notify_event(db, key, EVICTED);
         self.effects.eviction(db, key);
     }

@@ -62,7 +62,7 @@ impl Keyspace {
             let newly = touched.then_some(&mut self.undo.broken);
             self.watch.touch_expired(db, key, newly);
         }
-        self.effects.invalidate(key);
+        self.effects.invalidate_gone(key);
         self.effects.deletion(db, key);
         self.notify_event(db, key, EXPIRED);
     }

@@ -25,6 +25,7 @@ impl Keyspace {
         if self.blocked.wants_deletions() {
             dbs.clone().for_each(|db| self.signal_database(db));
         }
+        self.effects.invalidate_all();
         for db in dbs {
             let table = &mut self.dbs[db];
             removed += table.dict.len() as u64;

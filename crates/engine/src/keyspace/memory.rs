@@ -12,13 +12,15 @@ pub struct Garbage {
     values: Vec<Value>,
     tables: Vec<Dict<Entry>>,
     marks: Vec<Dict<Mark>>,
+    /// What is no value.
+    other: Vec<Box<dyn std::any::Any + Send>>,
 }
 
 impl Garbage {
     /// True when there is nothing to free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty() && self.tables.is_empty() && self.marks.is_empty()
+        self.values.is_empty() && self.tables.is_empty() && self.marks.is_empty() && self.other.is_empty()
     }
 
     /// Number of values: those of emptied databases are all counted.
@@ -37,6 +39,11 @@ impl Garbage {
             drop(slice);
             gone(objects);
         }
+    }
+
+    /// Adds something large that is no value.
+    pub(crate) fn push_other(&mut self, other: Box<dyn std::any::Any + Send>) {
+        self.other.push(other);
     }
 
     pub(super) fn push_table(&mut self, table: Dict<Entry>, marks: Dict<Mark>) {

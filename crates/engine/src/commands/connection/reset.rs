@@ -33,6 +33,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     let (user, open) = (cx.sv.acl.default_user().clone(), cx.sv.acl.is_open());
     cx.ks.watch.unwatch(cx.client);
     crate::pubsub::forget(cx.sv, cx.client);
+    crate::tracking::disable(cx.ks, cx.sv, cx.client);
     let id = cx.client;
     cx.sv.monitors.retain(|c| *c != id);
     let client = cx.me()?;

@@ -16,6 +16,7 @@ pub(crate) use show::line as describe;
 mod filter;
 mod manage;
 mod show;
+mod tracking;
 
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
@@ -117,8 +118,14 @@ fn capa(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
-fn get_redir(cx: &mut Cx<'_>) -> Res {
-    cx.reply.int(-1);
+/// Sync tools see what is past its deadline while the server is in import mode.
+fn import_source(cx: &mut Cx<'_>) -> Res {
+    if !cx.sv.config.import_mode && !cx.is(2, "off") {
+        return Err(CmdError::new("ERR Server is not in import mode"));
+    }
+    let on = on_off(cx)?;
+    cx.me()?.import_source = on;
+    cx.reply.ok();
     Ok(())
 }
 

@@ -35,7 +35,7 @@ pub(super) fn info(cx: &mut Cx<'_>) -> Res {
 pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
     let io = &client.io;
     let multi = client.multi.as_ref();
-    let total = io.qbuf + io.qbuf_free + io.omem + io.obl + multi.map_or(0, |m| m.bytes) + size_of::<Client>();
+    let total = io.qbuf + io.qbuf_free + io.omem + io.obl + client.held_memory() + ks.watch.memory(client.id) + size_of::<Client>();
     let command = client.last_command.map_or("NULL", |command| &command.full_name);
     out.extend_from_slice(
         format!(
@@ -61,7 +61,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
     out.extend_from_slice(
         format!(
             "qbuf={} qbuf-free={} argv-mem={} multi-mem={} rbs={} rbp={} obl={} oll={} omem={} tot-mem={total} \
-             events=r cmd={command} user={} redir=-1 resp={} lib-name={} lib-ver={} tot-net-in={} tot-net-out={} tot-cmds={}\n",
+             events=r cmd={command} user={} redir={} resp={} lib-name={} lib-ver={} tot-net-in={} tot-net-out={} tot-cmds={}\n",
             io.qbuf,
             io.qbuf_free,
             io.argv_mem,
@@ -72,6 +72,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
             io.oll,
             io.omem,
             String::from_utf8_lossy(&client.user.name),
+            super::tracking::redirection(client.tracking.as_deref()),
             if client.proto == Proto::Resp3 { 3 } else { 2 },
             String::from_utf8_lossy(&client.lib.0),
             String::from_utf8_lossy(&client.lib.1),
@@ -95,6 +96,9 @@ pub(super) fn flags(client: &Client, ks: &Keyspace) -> String {
     flag(kind_of(client) == Kind::Pubsub, 'P');
     flag(client.multi.is_some(), 'x');
     flag(client.blocked || client.postponed, 'b');
+    flag(client.tracking.is_some(), 't');
+    flag(client.tracking.as_ref().is_some_and(|t| t.broken), 'R');
+    flag(client.tracking.as_ref().is_some_and(|t| t.bcast), 'B');
     flag(ks.watch.is_touched(client.id), 'd');
     flag(client.close, 'c');
     flag(client.conn.unix, 'U');
