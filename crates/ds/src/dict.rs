@@ -168,6 +168,11 @@ impl<T: Keyed> Dict<T> {
             + self.segments.capacity() * size_of::<Segment<T>>()
     }
 
+    /// Places for entries in all segments. O(S) for S segments.
+    pub fn buckets(&self) -> usize {
+        self.segments.iter().map(|s| s.table.num_buckets()).sum()
+    }
+
     #[inline]
     fn segment_of(&self, h: u32) -> usize {
         if self.depth == 0 { 0 } else { self.dir[(h >> (32 - self.depth)) as usize] as usize }

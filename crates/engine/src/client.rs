@@ -129,6 +129,8 @@ pub struct Client {
     pub no_touch: bool,
     /// CLIENT CAPA REDIRECT.
     pub capa_redirect: bool,
+    /// CLIENT IMPORT-SOURCE: in import mode it sees keys past their deadline.
+    pub import_source: bool,
     /// It asked for the stream of effects (SYNC).
     pub replica: bool,
     /// It asked for MONITOR.
@@ -171,6 +173,7 @@ impl Client {
             no_evict: false,
             reads_replicas: false,
             no_touch: false,
+            import_source: false,
             capa_redirect: false,
             replica: false,
             monitor: false,

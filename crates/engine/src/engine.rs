@@ -10,6 +10,7 @@ use crate::execute;
 use crate::keyspace::Keyspace;
 use crate::reply::{Proto, Reply};
 use crate::state::{LogLevel, ServerState};
+use crate::tracking;
 
 /// Microseconds for which keys are expired in one go.
 const EXPIRY_SLICE_US: u64 = 1000;
@@ -204,6 +205,7 @@ impl Engine {
         }
         self.ks.begin_unit(self.sv.stamp);
         self.ks.effects.actor = None;
+        self.ks.sees_all = false;
         self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
         self.expire_slice();
@@ -211,6 +213,9 @@ impl Engine {
             let (input, output) = self.sv.net_bytes();
             let (now, commands) = (self.sv.stamp, self.sv.stats.processed);
             self.sv.stats.rates.sample(now, commands, input, output);
+        }
+        if self.ks.effects.tracking {
+            tracking::limit(&mut self.ks, &mut self.sv);
         }
         let used = self.ks.used_memory() + self.sv.memory();
         self.sv.stats.peak_memory = self.sv.stats.peak_memory.max(used);
@@ -270,6 +275,7 @@ impl Engine {
         self.wake();
         self.ks.begin_unit(self.sv.stamp);
         self.ks.effects.actor = None;
+        self.ks.sees_all = false;
         self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
         if self.sv.evicting {

@@ -36,6 +36,7 @@ pub fn client_command(
     let Some(client) = sv.clients.get_mut(id) else { return After::Close };
     ks.cur = client.db;
     ks.no_touch = client.no_touch;
+    ks.sees_all = client.import_source && ks.import_mode;
     client.last_ms = now;
     client.postponed = false;
 

@@ -188,7 +188,9 @@ pub struct Keyspace {
     pub(crate) may_expire: bool,
     /// True: what is past its deadline is not seen, but stays.
     pub(crate) import_mode: bool,
-    /// True: the same, while clients are paused.
+    /// True: the unit runs for a client that sees what is past its deadline (CLIENT IMPORT-SOURCE).
+    pub(crate) sees_all: bool,
+    /// True: keys past their deadline stay, while clients are paused.
     pub(crate) paused: bool,
     /// True: access times are not touched (CLIENT NO-TOUCH).
     pub no_touch: bool,
@@ -225,6 +227,7 @@ impl Keyspace {
             lfu: None,
             may_expire: true,
             import_mode: false,
+            sees_all: false,
             paused: false,
             no_touch: false,
             seed,
@@ -273,6 +276,12 @@ impl Keyspace {
         next_random(&mut self.rng)
     }
 
+    /// True for a deadline that has passed, as far as the unit's client may see it.
+    #[inline]
+    pub(crate) fn is_past(&self, expire: i64) -> bool {
+        expire != NO_EXPIRY && expire <= self.now && !self.sees_all
+    }
+
     /// True where keys past their deadline may be deleted.
     #[inline]
     pub(crate) fn may_delete(&self) -> bool {
@@ -309,10 +318,7 @@ impl Keyspace {
     pub fn is_stale(&self, key: &[u8]) -> bool {
         let dict = &self.dbs[self.cur].dict;
         let hash = dict.hash(key);
-        dict.find(hash, key).is_some_and(|pos| {
-            let expire = dict.get(pos).expire;
-            expire != NO_EXPIRY && expire <= self.now
-        })
+        dict.find(hash, key).is_some_and(|pos| self.is_past(dict.get(pos).expire))
     }
 
     /// Watch flags that a client collected; see [`WatchTable`].

@@ -1,6 +1,6 @@
 //! Reading keys.
 
-use super::{Entry, Keyspace, NO_EXPIRY};
+use super::{Entry, Keyspace};
 use crate::error::{Res, WRONG_TYPE};
 use crate::notify::{Class, Event};
 use crate::value::{Collection, StrRef, Value};
@@ -33,7 +33,7 @@ impl Keyspace {
     /// The entry of `key` when nothing may happen meanwhile: a key past its deadline is not seen, but stays.
     pub fn view(&self, key: &[u8]) -> Option<&Entry> {
         let entry = self.dbs[self.cur].dict.get_key(key)?;
-        (entry.expire == NO_EXPIRY || entry.expire > self.now).then_some(entry)
+        (!self.is_past(entry.expire)).then_some(entry)
     }
 
     /// The same as [`Keyspace::glance`], without counting.
@@ -103,7 +103,7 @@ impl Keyspace {
         let dict = &self.dbs[self.cur].dict;
         let pos = dict.find(hash, key)?;
         let expire = dict.get(pos).expire;
-        if expire != NO_EXPIRY && expire <= self.now {
+        if self.is_past(expire) {
             self.expire_key(self.cur, key);
             return None;
         }

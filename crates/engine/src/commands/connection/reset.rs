@@ -46,6 +46,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     client.reads_replicas = false;
     client.no_evict = false;
     client.no_touch = false;
+    client.import_source = false;
     client.authenticated = open;
     client.set_user(user);
     cx.ks.cur = 0;

@@ -11,7 +11,6 @@
 
 use crate::cx::Cx;
 use crate::error::Res;
-use crate::keyspace::NO_EXPIRY;
 use crate::spec::{Cat, Flags, Group, Spec};
 
 /// The table's row.
@@ -22,13 +21,11 @@ pub const SPEC: Spec = Spec::new("keys", 2, Group::Generic, Flags::READONLY, run
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let pattern = cx.args[1];
-    let now = cx.ks.now;
     let all = pattern == b"*";
     let list = cx.reply.array_deferred();
     let mut count = 0;
     for entry in cx.ks.db().dict().iter() {
-        let alive = entry.expire == NO_EXPIRY || entry.expire > now;
-        if alive && (all || totality_ds::glob::matches(pattern, &entry.key, false)) {
+        if !cx.ks.is_past(entry.expire) && (all || totality_ds::glob::matches(pattern, &entry.key, false)) {
             cx.reply.bulk(&entry.key);
             count += 1;
         }

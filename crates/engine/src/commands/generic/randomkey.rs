@@ -11,7 +11,6 @@
 
 use crate::cx::{Cx, Origin};
 use crate::error::Res;
-use crate::keyspace::NO_EXPIRY;
 use crate::spec::{Cat, Flags, Group, Spec};
 
 /// The table's row.
@@ -33,7 +32,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
             return Ok(());
         };
         tries += 1;
-        if entry.expire == NO_EXPIRY || entry.expire > cx.ks.now || (!cx.ks.may_delete() && tries > TRIES) {
+        if !cx.ks.is_past(entry.expire) || (!cx.ks.may_delete() && tries > TRIES) {
             cx.reply.bulk(&entry.key);
             return Ok(());
         }

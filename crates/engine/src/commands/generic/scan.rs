@@ -22,7 +22,6 @@
 use crate::commands::collection::{ScanOf, ScanOptions, scan_cursor};
 use crate::cx::{Cx, Origin};
 use crate::error::Res;
-use crate::keyspace::NO_EXPIRY;
 use crate::spec::{Cat, Flags, Group, Spec};
 use totality_ds::Item;
 
@@ -36,7 +35,6 @@ fn run(cx: &mut Cx<'_>) -> Res {
     let cursor = scan_cursor(cx.args[1])?;
     let options = ScanOptions::parse(cx, ScanOf::Keys)?;
     let wanted = options.kind;
-    let now = cx.ks.now;
     // Names lie one after the other in `names`; `ends` says where each ends.
     let (mut names, mut ends) = (Vec::new(), Vec::new());
     let mut dead: Vec<Box<[u8]>> = Vec::new();
@@ -44,7 +42,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         if wanted.is_some_and(|wanted| entry.value.kind() != wanted) || !options.wants(Item::Str(&entry.key)) {
             return;
         }
-        if entry.expire != NO_EXPIRY && entry.expire <= now {
+        if cx.ks.is_past(entry.expire) {
             dead.push(Box::from(&entry.key[..]));
             return;
         }

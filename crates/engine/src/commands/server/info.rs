@@ -112,6 +112,7 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         blocked += usize::from(client.blocked || client.postponed);
         subscribed += usize::from(client.subscribed() > 0);
     }
+    let pause = sv.pause.filter(|pause| pause.until > ks.now);
     lines!(out,
         "connected_clients" = sv.clients.len() - sv.replicas.len(),
         "cluster_connections" = 0,
@@ -126,6 +127,9 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "total_watched_keys" = ks.watch.keys(),
         "total_blocking_keys" = ks.blocked.keys(),
         "total_blocking_keys_on_nokey" = ks.blocked.keys_on_deletion(),
+        "paused_reason" = if pause.is_some() { "client_pause" } else { "none" },
+        "paused_actions" = pause.map_or("none", |pause| if pause.all { "all" } else { "write" }),
+        "paused_timeout_milliseconds" = pause.map_or(0, |pause| pause.until - ks.now),
     );
     let pause = sv.pause.filter(|pause| pause.until > ks.now);
     lines!(out,

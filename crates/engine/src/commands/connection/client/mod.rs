@@ -41,11 +41,13 @@ const NONE: Flags = Flags::empty();
 const BUSY: Flags = Flags::ALLOW_BUSY;
 
 const SUBS: &[Spec] = &[
+    sub("caching", 3, BUSY, "6.0.0", "Whether the next command's keys are tracked.", tracking::caching).args("mode:o(yes:t'YES' no:t'NO')"),
     sub("capa", -3, BUSY, "8.0.0", "Says what the client understands.", capa).args("capability:s*"),
     sub("getname", 2, BUSY, "2.6.9", "The connection's name.", get_name),
-    sub("getredir", 2, BUSY, "6.0.0", "Where invalidation messages are redirected to.", get_redir),
+    sub("getredir", 2, BUSY, "6.0.0", "Where invalidation messages are redirected to.", tracking::get_redir),
     crate::commands::help_row(Group::Connection, "5.0.0"),
     sub("id", 2, BUSY, "5.0.0", "The connection's number.", id),
+    sub("import-source", 3, NONE, "8.1.0", "Lets the connection see keys past their deadline in import mode.", import_source).args("enabled:o(on:t'ON' off:t'OFF')"),
     sub("info", 2, NONE, "6.2.0", "A line about this connection.", show::info).tips(&["nondeterministic_output"]),
     sub("kill", -3, ADMIN, "2.4.0", "Closes connections.", manage::kill).args("filter:o(old-format/ip;port:s!2.8.12 new-format:o*(client-id:i'ID'?*^2.8.12 client-type:o'TYPE'?^2.8.12(normal:t'normal' master:t'master'^3.2.0 primary:t'primary'^8.0.0 slave:t'slave' replica:t'replica'^5.0.0 pubsub:t'pubsub') username:s'USER'? addr/ip;port:s'ADDR'? laddr/ip;port:s'LADDR'?^6.2.0 skipme:o'SKIPME'?(yes:t'YES' no:t'NO') maxage:i'MAXAGE'?^8.0.0 name:s'NAME'?^9.0.0 idle:i'IDLE'?^9.0.0 flags:s'FLAGS'?^9.0.0 lib-name:s'LIB-NAME'?^9.0.0 lib-ver:s'LIB-VER'?^9.0.0 db:i'DB'?^9.0.0 capa:s'CAPA'?^9.0.0 ip:s'IP'?^9.0.0 not-client-type:o'NOT-TYPE'?^9.0.0(normal:t'normal' master:t'master' primary:t'primary' slave:t'slave' replica:t'replica' pubsub:t'pubsub') not-client-id:i'NOT-ID'?*^9.0.0 not-username:s'NOT-USER'?^9.0.0 not-addr/ip;port:s'NOT-ADDR'?^9.0.0 not-laddr/ip;port:s'NOT-LADDR'?^9.0.0 not-name:s'NOT-NAME'?^9.0.0 not-flags:s'NOT-FLAGS'?^9.0.0 not-lib-name:s'NOT-LIB-NAME'?^9.0.0 not-lib-ver:s'NOT-LIB-VER'?^9.0.0 not-db:i'NOT-DB'?^9.0.0 not-capa:s'NOT-CAPA'?^9.0.0 not-ip:s'NOT-IP'?^9.0.0))").no_rollback(),
     sub("list", -2, ADMIN, "2.4.0", "A line about each connection.", show::list).args("client-type:o'TYPE'?^5.0.0(normal:t'normal' master:t'master' replica:t'replica' pubsub:t'pubsub') client-id:i'ID'?*^6.2.0 username:s'USER'?^8.1.0 addr/ip;port:s'ADDR'?^8.1.0 laddr/ip;port:s'LADDR'?^8.1.0 skipme:o'SKIPME'?^8.1.0(yes:t'YES' no:t'NO') maxage:i'MAXAGE'?^8.1.0 name:s'NAME'?^9.0.0 idle:i'IDLE'?^9.0.0 flags:s'FLAGS'?^9.0.0 lib-name:s'LIB-NAME'?^9.0.0 lib-ver:s'LIB-VER'?^9.0.0 db:i'DB'?^9.0.0 capa:s'CAPA'?^9.0.0 ip:s'IP'?^9.0.0 not-client-type:o'NOT-TYPE'?^9.0.0(normal:t'normal' master:t'master' replica:t'replica' pubsub:t'pubsub') not-client-id:i'NOT-ID'?*^9.0.0 not-username:s'NOT-USER'?^9.0.0 not-addr/ip;port:s'NOT-ADDR'?^9.0.0 not-laddr/ip;port:s'NOT-LADDR'?^9.0.0 not-name:s'NOT-NAME'?^9.0.0 not-flags:s'NOT-FLAGS'?^9.0.0 not-lib-name:s'NOT-LIB-NAME'?^9.0.0 not-lib-ver:s'NOT-LIB-VER'?^9.0.0 not-db:i'NOT-DB'?^9.0.0 not-capa:s'NOT-CAPA'?^9.0.0 not-ip:s'NOT-IP'?^9.0.0").tips(&["nondeterministic_output"]),
@@ -55,6 +57,8 @@ const SUBS: &[Spec] = &[
     sub("reply", 3, BUSY.union(Flags::NO_MULTI), "3.2.0", "Switches replies on or off.", manage::reply).args("action:o(on:t'ON' off:t'OFF' skip:t'SKIP')"),
     sub("setinfo", 4, BUSY, "7.2.0", "Sets the library's name or version.", set_info).args("attr:o(libname:s'lib-name' libver:s'lib-ver')").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
     sub("setname", 3, BUSY, "2.6.9", "Names the connection.", set_name).args("connection-name:s").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
+    sub("tracking", -3, NONE, "6.0.0", "Switches messages about changed keys on or off.", tracking::tracking).args("status:o(on:t'ON' off:t'OFF') client-id:i'REDIRECT'? prefix:s'PREFIX'?*+ bcast:t'BCAST'? optin:t'OPTIN'? optout:t'OPTOUT'? noloop:t'NOLOOP'?"),
+    sub("trackinginfo", 2, NONE, "6.2.0", "How the connection tracks keys.", tracking::tracking_info),
     sub("unblock", -3, ADMIN, "5.0.0", "Ends another connection's blocking command.", manage::unblock).args("client-id:i unblock-type:o?(timeout:t'TIMEOUT' error:t'ERROR')").no_rollback(),
     sub("unpause", 2, ADMIN, "6.2.0", "Ends CLIENT PAUSE.", manage::unpause).no_rollback(),
 ];

@@ -105,6 +105,7 @@ pub(super) fn flags(client: &Client, ks: &Keyspace) -> String {
     flag(client.reads_replicas, 'r');
     flag(client.no_evict, 'e');
     flag(client.no_touch, 'T');
+    flag(client.import_source, 'I');
     if flags.is_empty() {
         flags.push('N');
     }
