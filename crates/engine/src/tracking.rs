@@ -257,6 +257,9 @@ pub(crate) fn after_command(client: &mut Client) {
     }
 }
 
+/// Keys that changed, and who changed each of them last.
+type ChangedBy = BTreeMap<Box<[u8]>, Option<ClientId>>;
+
 /// What became invalid.
 enum Invalid<'a> {
     Key(&'a [u8]),
@@ -269,7 +272,7 @@ enum Invalid<'a> {
 pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState, log: Vec<Track>) {
     let actor = ks.effects.actor;
     // By prefix: the keys that changed, and who changed each of them last.
-    let mut broadcast: BTreeMap<Arc<[u8]>, BTreeMap<Box<[u8]>, Option<ClientId>>> = BTreeMap::new();
+    let mut broadcast: BTreeMap<Arc<[u8]>, ChangedBy> = BTreeMap::new();
     for track in log {
         match track {
             Track::Read(client, key) => sv.tracking.remember(client, &key),
