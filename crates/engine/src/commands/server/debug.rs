@@ -48,7 +48,6 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
-        (b"htstats", 3) => table_stats(cx),
         (b"object", 3 | 4) => object(cx),
         (b"digest-value", 2..) => debug_digest::values(cx),
         (b"digest", 2) => debug_digest::all(cx),
@@ -141,8 +140,9 @@ fn table_stats(cx: &mut Cx<'_>) -> Res {
     let db = usize::try_from(number).ok().and_then(|db| cx.ks.dbs().get(db));
     let Some(db) = db else { return Err(CmdError::new("ERR Out of range database")) };
     let text = format!(
-        "[Dictionary HT]\nHash table 0 stats (main hash table):\n number of elements: {}\n bytes: {}\n\
+        "[Dictionary HT]\nHash table 0 stats (main hash table):\n table size: {}\n number of elements: {}\n bytes: {}\n\
          [Expires HT]\n number of elements: {}\n",
+        db.dict().buckets(),
         db.len(),
         db.dict().mem_bytes(),
         db.expires()
@@ -208,22 +208,6 @@ fn object(cx: &mut Cx<'_>) -> Res {
         cx.ks.idle_seconds(entry)
     );
     cx.reply.simple(&text);
-    Ok(())
-}
-
-/// Sizes of the tables of a database, in the form of Redis.
-fn table_stats(cx: &mut Cx<'_>) -> Res {
-    let db = cx.int(2)?;
-    let Some(db) = usize::try_from(db).ok().and_then(|db| cx.ks.dbs().get(db)) else {
-        return Err(CmdError::new("ERR Out of range database"));
-    };
-    let mut text = String::new();
-    for (name, buckets, len) in [("Dictionary", db.dict().buckets(), db.len()), ("Expires", db.expires(), db.expires())] {
-        text.push_str(&format!(
-            "[{name} HT]\nHash table 0 stats (main hash table):\n table size: {buckets}\n number of elements: {len}\n"
-        ));
-    }
-    cx.reply.verbatim("txt", text.as_bytes());
     Ok(())
 }
 
