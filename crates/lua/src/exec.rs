@@ -174,6 +174,18 @@ fn execute<const INSTR: bool>(
                             }
                         };
                     }
+                    // The mathematical library is called, so registers are borrowed anew.
+                    macro_rules! pow {
+                        ($x:expr, $y:expr) => {
+                            if let (&Value::Num(a), &Value::Num(b)) = (&$x, &$y) {
+                                save_pc!();
+                                let n = meta::pow(a, b);
+                                reload!();
+                                r!(i.a) = Value::Num(n);
+                                continue 'next;
+                            }
+                        };
+                    }
                     macro_rules! order {
                         (|$o:ident| $e:expr) => {
                             if let (&Value::Str(a), &Value::Str(b)) = (&r!(i.a), &r!(i.b)) {
@@ -286,10 +298,7 @@ fn execute<const INSTR: bool>(
                             if let &Value::Table(id) = &r!(i.b) {
                                 let tab = &st.heap.tables[id.index()];
                                 let v = match r!(i.c) {
-                                    Value::Num(n) => match fast_int(n) {
-                                        Some(j) => tab.array.get((j as usize).wrapping_sub(1)),
-                                        None => None,
-                                    },
+                                    Value::Num(n) => tab.number(n),
                                     Value::Str(s) => match st.heap.strs.known_hash(s) {
                                         Some(h) => tab.short(s, h),
                                         None => None,
@@ -361,9 +370,7 @@ fn execute<const INSTR: bool>(
                                 match r!(i.b) {
                                     Value::Num(n) if !tab.readonly => {
                                         let plain = tab.meta_is_none();
-                                        if let Some(j) = fast_int(n)
-                                            && let Some(slot) =
-                                                tab.array.get_mut((j as usize).wrapping_sub(1))
+                                        if let Some(slot) = tab.number_mut(n)
                                             && (plain || !slot.is_nil())
                                         {
                                             put!(*slot, *v);
@@ -371,9 +378,10 @@ fn execute<const INSTR: bool>(
                                         }
                                     }
                                     Value::Str(s) if !tab.readonly => {
+                                        let plain = tab.meta_is_none();
                                         if let Some(h) = st.heap.strs.known_hash(s)
                                             && let Some(slot) = tab.short_mut(s, h)
-                                            && !slot.is_nil()
+                                            && (plain || !slot.is_nil())
                                         {
                                             put!(*slot, *v);
                                             continue 'next;
@@ -392,9 +400,10 @@ fn execute<const INSTR: bool>(
                             if let &Value::Table(id) = &r!(i.a) {
                                 let Name { s, hash } = proto.names[name as usize];
                                 let tab = &mut st.heap.tables[id.index()];
+                                let plain = tab.meta_is_none();
                                 if !tab.readonly
                                     && let Some(slot) = tab.short_mut(s, hash)
-                                    && !slot.is_nil()
+                                    && (plain || !slot.is_nil())
                                 {
                                     put!(*slot, *v);
                                     continue 'next;
@@ -459,7 +468,7 @@ fn execute<const INSTR: bool>(
                                 return Err(handle(st, env, host, e));
                             }
                             reload!();
-                            r!(i.a) = r!(i.b);
+                            put!(r!(i.a), r!(i.b));
                             break 'gc;
                         }
                         Op::Jmp => break 'jump,
@@ -569,7 +578,8 @@ fn execute<const INSTR: bool>(
                             }
                             match precall(st, env, host, func, nargs, -1, None)? {
                                 Called::Lua => {
-                                    tail_call(st);
+                                    let new = st.frames.last().map_or(NATIVE, |f| f.proto);
+                                    tail_call(st, env.protos.get(new).num_params as usize);
                                     if INSTR {
                                         crate::trace::entered(st, env, host)?;
                                     }
@@ -735,7 +745,10 @@ fn execute<const INSTR: bool>(
                                 break 'jump;
                             }
                         }
-                        Op::Pow | Op::PowRK | Op::PowKR | Op::ForPrep => {}
+                        Op::Pow => pow!(r!(i.b), r!(i.c)),
+                        Op::PowRK => pow!(r!(i.b), k!(i.d)),
+                        Op::PowKR => pow!(k!(i.d), r!(i.c)),
+                        Op::ForPrep => {}
                     }
                     save!();
                     match slow::instruction(st, env, host, proto, base, *i) {
@@ -772,17 +785,24 @@ fn execute<const INSTR: bool>(
 }
 
 /// The frame just pushed replaces the one below it.
-fn tail_call(st: &mut State) {
+fn tail_call(st: &mut State, params: usize) {
     let Some(new) = st.frames.pop() else { return };
     let Some(&old) = st.frames.last() else { return };
     if !st.open.is_empty() {
         st.close_upvals(old.base);
     }
     let from = new.func as usize;
-    // Registers of the new function hold nothing yet but its parameters, and varargs lie below them.
-    let used = new.top as usize - from;
+    // Registers of the new function hold nothing yet but its parameters, and the `arg` of a function with varargs, which
+    // lie below them.
+    let used = (new.base - new.func) as usize + params + 1;
     let to = old.func as usize;
-    st.stack.copy_within(from..from + used, to);
+    if used > 16 {
+        st.stack.copy_within(from..from + used, to);
+    } else {
+        for n in 0..used {
+            put!(st.stack[to + n], st.stack[from + n]);
+        }
+    }
     debug_assert!(old.proto != NATIVE);
     if let Some(f) = st.frames.last_mut() {
         f.base = old.func + (new.base - new.func);

@@ -483,6 +483,10 @@ pub(crate) fn concat(
     from: usize,
     to: usize,
 ) -> Result<(), LuaError> {
+    if let Some(s) = join_short(st, from, to) {
+        st.stack[from] = Value::Str(s);
+        return Ok(());
+    }
     let mut last = to;
     while last > from {
         let (a, b) = (st.stack[last - 1], st.stack[last]);
@@ -508,6 +512,22 @@ pub(crate) fn concat(
         last = first;
     }
     Ok(())
+}
+
+/// Joins stack slots that hold only strings into one that is interned, without a buffer. The values are looked at where
+/// they are: copies of what was just written stall the processor.
+#[inline]
+fn join_short(st: &mut State, first: usize, last: usize) -> Option<StrId> {
+    let mut buf = [0; crate::strings::MAX_INTERNED];
+    let mut n = 0;
+    for v in st.stack.get(first..=last)? {
+        let &Value::Str(s) = v else { return None };
+        let piece = st.heap.str(s);
+        let to = buf.get_mut(n..n + piece.len())?;
+        to.copy_from_slice(piece);
+        n += piece.len();
+    }
+    Some(st.heap.intern(&buf[..n]))
 }
 
 /// Joins stack slots that hold only strings and numbers.

@@ -182,7 +182,34 @@ impl Table {
     #[inline(always)]
     pub(crate) fn short_mut(&mut self, s: crate::value::StrId, hash: u32) -> Option<&mut Value> {
         let i = self.find_short(s, hash)?;
+        // The entry of a metamethod may be empty until now.
+        self.absent = 0;
         self.nodes.get_mut(i).map(|n| &mut n.val)
+    }
+
+    /// Value of the entry of a number.
+    #[inline(always)]
+    pub(crate) fn number(&self, n: f64) -> Option<&Value> {
+        if let Some(i) = fast_int(n)
+            && let Some(v) = self.array.get((i as usize).wrapping_sub(1))
+        {
+            return Some(v);
+        }
+        self.nodes.get(self.find_num(n)?).map(|n| &n.val)
+    }
+
+    /// The same, to be assigned.
+    #[inline(always)]
+    pub(crate) fn number_mut(&mut self, n: f64) -> Option<&mut Value> {
+        let i = match fast_int(n) {
+            Some(i) => (i as usize).wrapping_sub(1),
+            None => usize::MAX,
+        };
+        if i < self.array.len() {
+            return self.array.get_mut(i);
+        }
+        let at = self.find_num(n)?;
+        self.nodes.get_mut(at).map(|n| &mut n.val)
     }
 
     /// Position of the entry of an interned string.
