@@ -97,6 +97,18 @@ pub trait Ticker {
         Err("The server is running without a config file".to_owned())
     }
 
+    /// MIGRATE: the owner connects to a host and port, sends `request` and reads the first line of each of so many
+    /// replies, without line break. No step may take longer than `timeout_ms`.
+    fn exchange(
+        &mut self,
+        _peer: (&str, u16),
+        _timeout_ms: u64,
+        _request: &[u8],
+        _replies: usize,
+    ) -> Exchange {
+        Exchange { replies: Vec::new(), broken: Some(Broken::Connecting) }
+    }
+
     /// ACL LOAD: the owner reads the file that `aclfile` names.
     ///
     /// # Errors
@@ -120,6 +132,26 @@ pub trait Ticker {
     fn write_acl_file(&mut self, _path: &str, _text: &[u8]) -> Result<(), String> {
         Err("Operation not permitted".to_owned())
     }
+}
+
+/// Where an exchange with another server broke off, or took too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    /// Before there was a connection.
+    Connecting,
+    /// While the request was sent.
+    Writing,
+    /// While replies were awaited.
+    Reading,
+}
+
+/// What came of [`Ticker::exchange`].
+#[derive(Debug)]
+pub struct Exchange {
+    /// The first lines of the replies that came.
+    pub replies: Vec<Vec<u8>>,
+    /// Why there are no more.
+    pub broken: Option<Broken>,
 }
 
 /// A ticker for callers that have nothing to do meanwhile.

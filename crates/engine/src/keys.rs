@@ -25,6 +25,10 @@ pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
         keys.extend(geo_destination(argv).map(|at| (at, stored)));
         return Ok(keys);
     }
+    if spec.name == "migrate" {
+        keys.extend(migrated(argv).map(|at| (at, spec.keys[0].flags)));
+        return Ok(keys);
+    }
     if let Some(flags) = by_options(spec.name, argv) {
         keys.push((1, flags));
         return Ok(keys);
@@ -113,6 +117,21 @@ fn by_options(name: &str, argv: &[&[u8]]) -> Option<KeyFlags> {
         }
         _ => None,
     }
+}
+
+/// Where MIGRATE's keys are: one, or behind KEYS all that follow.
+fn migrated(argv: &[&[u8]]) -> std::ops::Range<usize> {
+    const WITH_ARGUMENTS: [(&[u8], usize); 2] = [(b"AUTH", 1), (b"AUTH2", 2)];
+    let mut i = 6;
+    while i < argv.len() {
+        if argv[i].eq_ignore_ascii_case(b"KEYS") {
+            // With a key besides it is a mistake, which the command itself reports.
+            return if argv[3].is_empty() { i + 1..argv.len() } else { 0..0 };
+        }
+        let skip = WITH_ARGUMENTS.iter().find(|(word, _)| argv[i].eq_ignore_ascii_case(word));
+        i += 1 + skip.map_or(0, |(_, n)| *n);
+    }
+    if argv.len() > 3 { 3..4 } else { 0..0 }
 }
 
 /// Where GEORADIUS stores; of several the last one counts.

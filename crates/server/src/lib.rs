@@ -12,6 +12,7 @@ mod clock;
 pub mod config_file;
 mod conn;
 mod evict;
+mod exchange;
 mod io;
 mod lazy_free;
 mod listen;

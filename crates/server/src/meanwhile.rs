@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use totality_engine::engine::Exchange;
 use totality_engine::{Busy, Config, Ticker};
 
 use crate::acl_file;
@@ -48,6 +49,10 @@ impl Ticker for Meanwhile<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn exchange(&mut self, peer: (&str, u16), timeout_ms: u64, request: &[u8], replies: usize) -> Exchange {
+        crate::exchange::exchange(peer, timeout_ms, request, replies)
     }
 
     fn read_acl_file(&mut self, path: &str) -> Result<Vec<u8>, String> {

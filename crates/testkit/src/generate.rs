@@ -17,6 +17,7 @@ pub fn renew(document: &str) -> Result<String, String> {
         let part = match name {
             "commands" => commands(),
             "differences" => differences(),
+            "parameters" => parameters(),
             other => return Err(format!("nothing is generated under the name {other}")),
         };
         out.push_str(&format!("{before}<!-- generated: {name} -->\n{part}<!-- end -->"));
@@ -42,6 +43,12 @@ fn commands() -> String {
         out.push_str(&format!("- **{group}**: {}\n", names.join(" · ")));
     }
     out
+}
+
+/// The parameters that are kept and have no effect.
+fn parameters() -> String {
+    let idle: Vec<&str> = totality_engine::config::params().filter(|p| p.is_idle()).map(|p| p.name).collect();
+    format!("{}\n", idle.join(" · "))
 }
 
 /// The intended differences from the oracle.

@@ -36,7 +36,7 @@ table! {
     cluster { asking cluster readonly readwrite }
     connection { auth client echo hello ping quit reset select }
     generic {
-        copy del dump exists expire expireat expiretime keys move_ object persist pexpire pexpireat pexpiretime pttl
+        copy del dump exists expire expireat expiretime keys migrate move_ object persist pexpire pexpireat pexpiretime pttl
         randomkey rename renamenx restore scan sort sort_ro touch ttl type_ unlink wait waitaof
     }
     geo {
@@ -69,7 +69,7 @@ table! {
         srem sscan sunion sunionstore
     }
     stream {
-        xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim
+        xack xackdel xadd xautoclaim xclaim xdel xdelex xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim
     }
     transactions { discard exec multi unwatch watch }
 }

@@ -117,6 +117,37 @@ pub fn end_arg(text: &[u8]) -> Res<StreamId> {
     }
 }
 
+/// What is to become of what groups know of messages that are deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum References {
+    /// It stays.
+    Keep,
+    /// It goes, too.
+    Delete,
+    /// Only messages are deleted that no group needs.
+    Acked,
+}
+
+/// `[KEEPREF|DELREF|ACKED] IDS numids id …` from argument `at` on: what XDELEX and XACKDEL take.
+pub fn delete_args(cx: &Cx<'_>, at: usize) -> Res<(References, SmallVec<[StreamId; 8]>)> {
+    let (mut references, mut i) = (References::Keep, at);
+    while !cx.is(i, "IDS") {
+        references = match cx.need(i)? {
+            word if word.eq_ignore_ascii_case(b"keepref") => References::Keep,
+            word if word.eq_ignore_ascii_case(b"delref") => References::Delete,
+            word if word.eq_ignore_ascii_case(b"acked") => References::Acked,
+            _ => return Err(SYNTAX),
+        };
+        i += 1;
+    }
+    let count = crate::util::parse_i64(cx.need(i + 1)?).filter(|n| *n > 0);
+    let count = count.ok_or(CmdError::new("ERR Number of IDs must be a positive integer"))?;
+    if count as u64 != (cx.argc() - i - 2) as u64 {
+        return Err(CmdError::new("ERR The `numids` parameter must match the number of arguments"));
+    }
+    Ok((references, id_args(cx, i + 2)?))
+}
+
 /// The ids from argument `from` on.
 pub fn id_args(cx: &Cx<'_>, from: usize) -> Res<SmallVec<[StreamId; 8]>> {
     cx.args[from..].iter().map(|arg| id_arg(arg)).collect()

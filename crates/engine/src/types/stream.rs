@@ -406,6 +406,19 @@ impl Stream {
         Some(result)
     }
 
+    /// True while a group has not read the message or has it pending.
+    pub fn is_needed(&self, id: StreamId) -> bool {
+        self.groups.values().any(|group| group.last_id < id || group.pending.contains_key(&id))
+    }
+
+    /// Lets all groups forget that the message is pending.
+    pub fn forget_pending(&mut self, id: StreamId) {
+        let names: Vec<Box<[u8]>> = self.groups.keys().cloned().collect();
+        for name in names {
+            self.with_group(&name, |group, _| group.acknowledge(id));
+        }
+    }
+
     /// Removes a group; false when there is none.
     pub fn remove_group(&mut self, name: &[u8]) -> bool {
         let Some(group) = self.groups.remove(name) else { return false };

@@ -37,6 +37,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "script", commands: SCRIPT },
     Family { name: "multi", commands: MULTI },
     Family { name: "hll", commands: HLL },
+    Family { name: "geo", commands: GEO },
     Family { name: "stream", commands: STREAM },
 ];
 
@@ -317,9 +318,35 @@ const HLL: &[&str] = &[
     "PFADD $k {$v} {$v}",
     "PFCOUNT {$k}",
     "PFMERGE $k {$k}",
+    "PFADD $k",
+    "PFADD $k {$ie} {$ie} {$ie}",
+    "PFDEBUG (ENCODING|DECODE|TODENSE|FOO) $k",
+    "OBJECT ENCODING $k",
     "GET $k",
     "STRLEN $k",
     "SET $k $v",
+];
+
+const GEO: &[&str] = &[
+    "GEOADD $k 13.361389 38.115556 $e 15.087269 37.502669 $e",
+    "GEOADD $k 2.35 48.85 $e -74 40.7 $e 179.9 -84 $e",
+    "GEOADD $k [NX|XX|NX XX] [CH] (13.5 38|-179.9 84.9|0 0|200 10|$f $f) $e",
+    "GEOADD $k (1 2|1|x 1 $e)",
+    "GEOPOS $k {$e}",
+    "GEOHASH $k {$e}",
+    "GEODIST $k $e $e [m|km|ft|MI|yards]",
+    "GEOSEARCH $k (FROMLONLAT 14 38|FROMMEMBER $e|FROMLONLAT 179 -83) BYRADIUS (200|5000|0|-1|x) (km|m|mi) ASC [WITHCOORD] [WITHDIST] [WITHHASH]",
+    "GEOSEARCH $k FROMLONLAT 14 38 BYBOX (400 300|20000 20000|-1 1) (km|x) DESC [COUNT $n] [WITHDIST]",
+    "GEOSEARCH $k FROMLONLAT 14 38 (ASC COUNT 1|BYRADIUS 1 km ANY|BYRADIUS 1 km BYBOX 1 1 km|FOO 1 2)",
+    "GEOSEARCHSTORE $k $k FROMLONLAT 14 38 BYRADIUS (300|3000) km [STOREDIST] [WITHDIST]",
+    "GEORADIUS $k 14 38 (300|9000) km ASC [WITHDIST] [COUNT $n]",
+    "GEORADIUS $k 14 38 300 km (STORE $k|STOREDIST $k|STORE $k WITHDIST|STORE)",
+    "GEORADIUS_RO $k 14 38 300 km ASC [STORE $k]",
+    "GEORADIUSBYMEMBER $k $e 300 km ASC [WITHHASH] [STORE $k]",
+    "GEORADIUSBYMEMBER_RO $k $e 300 km ASC",
+    "ZRANGE $k 0 -1 WITHSCORES",
+    "ZADD $k {$f $e}",
+    "ZREM $k {$e}",
 ];
 
 const STREAM: &[&str] = &[
