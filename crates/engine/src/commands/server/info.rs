@@ -1,5 +1,7 @@
 //! INFO: the server's state in lines of `name:value`, with the names that exporters read.
 //!
+//! The section `keysizes` looks at every key and is shown only when it is named.
+//!
 //! ```transcript
 //! > INFO nosuchsection
 //! ""
@@ -56,6 +58,13 @@ fn run(cx: &mut Cx<'_>) -> Res {
             }
             write(cx.ks, cx.sv, &mut text);
         }
+    }
+    // It looks at every key, so only who names it gets it.
+    if asked("keysizes") {
+        if !text.is_empty() {
+            text.push_str("\r\n");
+        }
+        keysizes(cx.ks, &mut text);
     }
     cx.reply.verbatim("txt", text.as_bytes());
     Ok(())
@@ -385,6 +394,46 @@ fn latencystats(_: &Keyspace, sv: &ServerState, out: &mut String) {
 fn cluster(_: &Keyspace, sv: &ServerState, out: &mut String) {
     out.push_str("# Cluster\r\n");
     lines!(out, "cluster_enabled" = u8::from(sv.config.cluster_enabled));
+}
+
+/// Numbers of keys by the size of their value, in powers of two: bytes of strings, elements of the rest. O(N) for N keys.
+fn keysizes(ks: &Keyspace, out: &mut String) {
+    use crate::value::Value;
+    out.push_str("# Keysizes\r\n");
+    const NAMES: [&str; 5] =
+        ["strings_sizes", "lists_items", "sets_items", "zsets_items", "hashes_items"];
+    for (i, db) in ks.dbs().iter().enumerate() {
+        let mut counts = [[0_u64; 65]; NAMES.len()];
+        for entry in db.dict().iter() {
+            let (kind, size) = match &entry.value {
+                value @ (Value::Str(_) | Value::Int(_)) => (0, value.str_len().unwrap_or(0)),
+                Value::List(v) => (1, v.len()),
+                Value::Set(v) => (2, v.len()),
+                Value::ZSet(v) => (3, v.len()),
+                Value::Hash(v) => (4, v.len()),
+                Value::Stream(_) => continue,
+            };
+            counts[kind][(usize::BITS - size.leading_zeros()) as usize] += 1;
+        }
+        for (name, counts) in NAMES.iter().zip(counts) {
+            let shown: Vec<String> = counts
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| **n > 0)
+                .map(|(bits, n)| format!("{}={n}", power_label(bits)))
+                .collect();
+            if !shown.is_empty() {
+                let _ = write!(out, "db{i}_distrib_{name}:{}\r\n", shown.join(","));
+            }
+        }
+    }
+}
+
+/// The least number of so many bits, with the letter of its unit.
+fn power_label(bits: usize) -> String {
+    let Some(exponent) = bits.checked_sub(1) else { return "0".to_owned() };
+    let unit = ["", "K", "M", "G", "T", "P", "E"][exponent / 10];
+    format!("{}{unit}", 1_u64 << (exponent % 10))
 }
 
 fn keyspace(ks: &Keyspace, _: &ServerState, out: &mut String) {
