@@ -140,12 +140,6 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "paused_actions" = pause.map_or("none", |pause| if pause.all { "all" } else { "write" }),
         "paused_timeout_milliseconds" = pause.map_or(0, |pause| pause.until - ks.now),
     );
-    let pause = sv.pause.filter(|pause| pause.until > ks.now);
-    lines!(out,
-        "paused_reason" = if pause.is_some() { "client_pause" } else { "none" },
-        "paused_actions" = pause.map_or("none", |pause| if pause.all { "all" } else { "write" }),
-        "paused_timeout_milliseconds" = pause.map_or(0, |pause| pause.until - ks.now),
-    );
 }
 
 /// Bytes as INFO's `_human` fields show them.
