@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::evict;
 use crate::execute;
 use crate::keyspace::Keyspace;
+use crate::persistence::Request;
 use crate::reply::{Proto, Reply};
 use crate::state::{LogLevel, ServerState};
 use crate::tracking;
@@ -107,6 +108,19 @@ pub trait Ticker {
         _replies: usize,
     ) -> Exchange {
         Exchange { replies: Vec::new(), broken: Some(Broken::Connecting) }
+    }
+
+    /// A command needs files: see [`Request`].
+    ///
+    /// # Errors
+    /// The error reply, its code included.
+    fn persist(
+        &mut self,
+        _ks: &mut Keyspace,
+        _sv: &mut ServerState,
+        _request: Request,
+    ) -> Result<(), String> {
+        Err("ERR no files are kept: the data set is in memory only".to_owned())
     }
 
     /// ACL LOAD: the owner reads the file that `aclfile` names.

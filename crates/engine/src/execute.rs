@@ -180,6 +180,16 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             return Err(NO_REPLICAS);
         }
     }
+    if let Some(why) = cannot_save(sv) {
+        let queued = client.multi.as_ref().filter(|_| command.spec.name == "exec");
+        let writes = |command: &Command| command.spec.flags.contains(Flags::WRITE);
+        if writes(command)
+            || command.spec.name == "ping"
+            || queued.is_some_and(|multi| multi.queue.iter().any(|q| writes(q.command)))
+        {
+            return Err(why.for_command());
+        }
+    }
     let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
     Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) })
 }
@@ -207,6 +217,52 @@ pub(crate) fn unpause(ks: &mut Keyspace, sv: &mut ServerState) {
 #[inline]
 pub fn lacks_replicas(sv: &ServerState) -> bool {
     sv.config.min_replicas_to_write > 0 && sv.config.min_replicas_max_lag > 0
+}
+
+/// Why nothing may be written: what is written could be lost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CannotSave<'a> {
+    /// The last snapshot failed.
+    Snapshot,
+    /// The append-only file could not be written.
+    Log(&'a str),
+}
+
+/// Why nothing may be written, if so.
+#[inline]
+pub(crate) fn cannot_save(sv: &ServerState) -> Option<CannotSave<'_>> {
+    if !sv.persist.save_ok && sv.config.stop_writes_on_bgsave_error && !sv.config.save.is_empty() {
+        return Some(CannotSave::Snapshot);
+    }
+    sv.persist.log.error.as_deref().map(CannotSave::Log)
+}
+
+impl CannotSave<'_> {
+    pub(crate) fn for_command(self) -> CmdError {
+        match self {
+            CannotSave::Snapshot => CmdError::new(
+                "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error.",
+            ),
+            CannotSave::Log(why) => CmdError::owned(format!("MISCONF Errors writing to the AOF file: {why}")),
+        }
+    }
+
+    /// For a script that may write.
+    pub(crate) fn for_script(self) -> CmdError {
+        match self {
+            CannotSave::Snapshot => CmdError::new(
+                "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts are blocked. Use 'no-writes' flag for read only scripts.",
+            ),
+            CannotSave::Log(why) => CmdError::owned(format!(
+                "MISCONF Redis is configured to persist data to AOF, but it's currently unable to persist to disk. Writable scripts are blocked. Use 'no-writes' flag for read only scripts. AOF error: {why}"
+            )),
+        }
+    }
+}
+
+/// Says whether anybody replays commands.
+pub fn update_recording(ks: &mut Keyspace, sv: &ServerState) {
+    ks.effects.recording = !sv.replicas.is_empty() || sv.persist.logs();
 }
 
 /// A command that the client's user may not run.
@@ -445,6 +501,9 @@ pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
     let commands = ks.effects.take_commands();
     let apart = std::mem::take(&mut ks.effects.apart);
     if !commands.is_empty() {
+        if sv.persist.logs() {
+            log_unit(sv, &commands, apart);
+        }
         for i in 0..sv.replicas.len() {
             let id = sv.replicas[i];
             let Some(client) = sv.clients.get_mut(id) else { continue };
@@ -462,13 +521,28 @@ pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
     }
 }
 
+/// Appends a unit to what waits for the append-only file.
+fn log_unit(sv: &mut ServerState, commands: &[(usize, propagate::Argv)], apart: bool) {
+    let log = &mut sv.persist.log;
+    let before = log.buffer.len();
+    if sv.config.aof_timestamp_enabled {
+        let now = (sv.stamp / 1_000_000) as i64;
+        if now > log.stamp {
+            log.stamp = now;
+            log.buffer.extend_from_slice(format!("#TS:{now}\r\n").as_bytes());
+        }
+    }
+    propagate::render_unit(commands, apart, &mut log.selected, &mut log.buffer);
+    log.offset.0 += (log.buffer.len() - before) as u64;
+}
+
 /// Forgets what a client that is gone left behind.
 pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     ks.watch.unwatch(id);
     blocked::forget(ks, sv, id);
     sv.replicas.retain(|c| *c != id);
     sv.monitors.retain(|c| *c != id);
-    ks.effects.recording = !sv.replicas.is_empty();
+    update_recording(ks, sv);
     crate::pubsub::forget(sv, id);
     tracking::disable(ks, sv, id);
 }

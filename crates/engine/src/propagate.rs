@@ -246,6 +246,14 @@ impl Effects {
             && self.tracks.is_empty()
     }
 
+    /// Forgets everything that was collected.
+    pub(crate) fn forget(&mut self) {
+        self.commands.clear();
+        self.published.clear();
+        self.ready.clear();
+        self.is_ready.clear();
+    }
+
     /// Takes the collected commands.
     pub fn take_commands(&mut self) -> Vec<(usize, Argv)> {
         std::mem::take(&mut self.commands)

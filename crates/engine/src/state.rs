@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::Outgoing;
 use crate::latency::Events;
+use crate::persistence::Persistence;
 use crate::pubsub::PubSub;
 use crate::script::Scripts;
 use crate::stats::Stats;
@@ -73,6 +74,8 @@ pub struct ServerState {
     pub started_us: u64,
     /// 40 hexadecimal digits that name this run of the server.
     pub run_id: String,
+    /// Snapshots and the append-only file.
+    pub persist: Persistence,
     /// What the owner knows of the process, for INFO.
     pub process: ProcessInfo,
 }
@@ -162,6 +165,7 @@ impl ServerState {
             depth: 0,
             started_us: now,
             run_id,
+            persist: Persistence::new(now),
             process: ProcessInfo::default(),
         };
         if !sv.config.requirepass.is_empty() {

@@ -199,13 +199,15 @@ pub fn function(w: &mut Writer, code: &[u8]) {
     w.string(code);
 }
 
-/// Begins a database with so many keys, `expires` of them with a deadline.
-pub fn select(w: &mut Writer, db: usize, keys: usize, expires: usize) {
+/// The keys that follow belong to this database. `size`: it has so many keys, and so many with a deadline.
+pub fn select(w: &mut Writer, db: usize, size: Option<(usize, usize)>) {
     w.byte(OP_SELECT);
     w.len(db as u64);
-    w.byte(OP_RESIZE);
-    w.len(keys as u64);
-    w.len(expires as u64);
+    if let Some((keys, expires)) = size {
+        w.byte(OP_RESIZE);
+        w.len(keys as u64);
+        w.len(expires as u64);
+    }
 }
 
 /// Writes what stands before a key: its deadline in milliseconds since the Unix epoch, the seconds since its last use,

@@ -32,7 +32,12 @@ impl Meanwhile<'_> {
             }
         }
         self.io.ready.extend(keep);
+        // What others wrote before the script began is as safe as promised before its replies leave.
+        self.persist.before_replies(busy.state());
         self.deliver(busy);
+        if self.persist.fatal().is_some() {
+            return;
+        }
         let turn = self.turn;
         self.io.flush(Some(turn), |_| {});
     }

@@ -1,5 +1,6 @@
 //! Serving clients: what a connection sends is executed, what the engine says is carried out.
 
+use totality_engine::Engine;
 use totality_engine::state::LogLevel;
 use totality_engine::{After, ClientId, Outgoing};
 use totality_resp::{BIG_ARG, Limits, Parsed, Parser, ProtocolError};
@@ -301,8 +302,12 @@ impl Server {
         if let Some([b'e' | b'E' | b'f' | b'F', ..]) = args.clone().next() {
             self.watchdog.script_ahead();
         }
-        let mut meanwhile =
-            Meanwhile { io: &mut self.io, turn: turn.key, config_file: self.config_file.as_deref() };
+        let mut meanwhile = Meanwhile {
+            io: &mut self.io,
+            turn: turn.key,
+            config_file: self.config_file.as_deref(),
+            persist: &mut self.persist,
+        };
         if argc > FEW_ARGS {
             let argv: Vec<&[u8]> = args.collect();
             return self.engine.execute(turn.client, &argv, &mut turn.out, &mut meanwhile);
@@ -394,8 +399,11 @@ impl Server {
                 Outgoing::Log { level, text } => {
                     self.io.log.write(log_level(level), &String::from_utf8_lossy(&text))
                 }
-                Outgoing::Shutdown { .. } => {
+                Outgoing::Shutdown { save } => {
                     self.io.log.notice("User requested shutdown...");
+                    let Engine { ks, sv } = &mut self.engine;
+                    // What goes wrong is in the log; nobody waits for an answer any more.
+                    let _ = self.persist.shutdown(ks, sv, save);
                     self.ending = true;
                 }
                 Outgoing::ConfigChanged { name } => self.config_changed(name),

@@ -3,7 +3,11 @@
 use std::path::Path;
 
 use totality_engine::engine::Exchange;
+use totality_engine::keyspace::Keyspace;
+use totality_engine::persistence::Request;
+use totality_engine::state::ServerState;
 use totality_engine::{Busy, Config, Ticker};
+use totality_persist::Persist;
 
 use crate::acl_file;
 use crate::io::Io;
@@ -19,6 +23,8 @@ pub struct Meanwhile<'a> {
     pub turn: usize,
     /// The file that CONFIG REWRITE writes.
     pub config_file: Option<&'a Path>,
+    /// Snapshots and the append-only file.
+    pub persist: &'a mut Persist,
 }
 
 impl Ticker for Meanwhile<'_> {
@@ -33,7 +39,7 @@ impl Ticker for Meanwhile<'_> {
     fn configure(&mut self, name: &str, next: &Config) -> Result<(), String> {
         match name {
             "port" | "bind" => self.listen(name, next),
-            "dir" => std::env::set_current_dir(&next.dir).map_err(|e| listen::reason(&e)),
+            "dir" => self.change_dir(&next.dir),
             "maxclients" => {
                 let wanted = next.maxclients as usize;
                 let old = std::mem::replace(&mut self.io.settings.max_clients, wanted);
@@ -53,6 +59,10 @@ impl Ticker for Meanwhile<'_> {
 
     fn exchange(&mut self, peer: (&str, u16), timeout_ms: u64, request: &[u8], replies: usize) -> Exchange {
         crate::exchange::exchange(peer, timeout_ms, request, replies)
+    }
+
+    fn persist(&mut self, ks: &mut Keyspace, sv: &mut ServerState, request: Request) -> Result<(), String> {
+        self.persist.request(ks, sv, request)
     }
 
     fn read_acl_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
@@ -88,6 +98,16 @@ impl Ticker for Meanwhile<'_> {
 }
 
 impl Meanwhile<'_> {
+    /// The working directory is where files are kept.
+    fn change_dir(&mut self, dir: &str) -> Result<(), String> {
+        let old = std::env::current_dir().map_err(|e| listen::reason(&e))?;
+        std::env::set_current_dir(dir).map_err(|e| listen::reason(&e))?;
+        self.persist.set_dir(Path::new(".")).inspect_err(|_| {
+            // It was the working directory a moment ago.
+            let _ = std::env::set_current_dir(old);
+        })
+    }
+
     /// Listens on new addresses, or goes back to the old ones.
     fn listen(&mut self, name: &str, next: &Config) -> Result<(), String> {
         let settings = &mut self.io.settings;

@@ -27,6 +27,7 @@ impl Server {
             "client-output-buffer-limit" => self.recheck_output_limits(),
             _ => {}
         }
+        self.persist.config_changed(&mut self.engine, name);
     }
 
     /// Lower limits hold for what waits already.

@@ -1,14 +1,16 @@
 //! The loop: read, execute, write, timers.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mio::Waker;
-use totality_engine::{Config, Engine};
+use totality_engine::{Config, Engine, Outgoing};
+use totality_persist::Persist;
 
+use crate::clients::log_level;
 use crate::clock::WallClock;
 use crate::evict;
 use crate::io::{Io, WAKE};
@@ -59,6 +61,7 @@ impl Handle {
 pub struct Server {
     pub(crate) io: Io,
     pub(crate) engine: Engine,
+    pub(crate) persist: Persist,
     pub(crate) config_file: Option<PathBuf>,
     handle: Handle,
     signals: Option<Signals>,
@@ -109,11 +112,14 @@ impl Server {
             .map_err(start_error("Can't start a thread"))?;
         let lazy_free =
             LazyFree::start(engine.sv.lazy_free.clone()).map_err(start_error("Can't start a thread"))?;
-        let handle = Handle { waker: Arc::new(waker), stop: Arc::new(AtomicBool::new(false)) };
+        let waker = Arc::new(waker);
+        let persist = open_files(&mut engine, &mut io, waker.clone())?;
+        let handle = Handle { waker, stop: Arc::new(AtomicBool::new(false)) };
         let now = Instant::now();
         let mut server = Server {
             io,
             engine,
+            persist,
             config_file,
             handle,
             signals: None,
@@ -131,7 +137,12 @@ impl Server {
     fn announce(&mut self) {
         let log = &mut self.io.log;
         log.notice("Server initialized");
-        log.warning("Data is kept in memory only: nothing is written to disk, and all of it is lost when the server ends");
+        let config = &self.engine.sv.config;
+        if !config.appendonly && config.save.is_empty() {
+            log.warning(
+                "Data is kept in memory only: nothing is written to disk by itself, and all of it is lost when the server ends",
+            );
+        }
         if !self.io.tcp_addresses().is_empty() {
             self.io.log.notice("Ready to accept connections tcp");
         }
@@ -170,7 +181,10 @@ impl Server {
             self.turn();
         }
         self.end();
-        Ok(())
+        match self.persist.fatal() {
+            Some(why) => Err(io::Error::other(why.to_owned())),
+            None => Ok(()),
+        }
     }
 
     fn turn(&mut self) {
@@ -186,9 +200,17 @@ impl Server {
         self.engine.run_due();
         self.deliver();
         self.accept();
+        self.persist.before_replies(&mut self.engine.sv);
+        if self.persist.fatal().is_some() {
+            // No reply of this turn may leave.
+            self.deliver_log();
+            self.ending = true;
+            return;
+        }
         self.flush();
         self.evict_clients();
         self.reap();
+        self.persist.turn(&mut self.engine);
         self.timers();
         if self.engine.ks.has_garbage() {
             self.lazy_free.free(self.engine.ks.take_garbage());
@@ -197,12 +219,16 @@ impl Server {
 
     /// When the loop has to turn even if no socket is ready.
     fn next_event(&self) -> Instant {
-        let Some(deadline) = self.engine.next_deadline() else { return self.next_cron };
+        let next = match self.persist.next_deadline(&self.engine) {
+            Some(at) => self.next_cron.min(at),
+            None => self.next_cron,
+        };
+        let Some(deadline) = self.engine.next_deadline() else { return next };
         let now_us = self.engine.sv.clock.now_us();
         let left = (deadline.max(0) as u64).saturating_mul(1000).saturating_sub(now_us);
         // Beyond the next cron it does not matter.
         let left = Duration::from_micros(left.min(10_000_000));
-        self.next_cron.min(Instant::now() + left)
+        next.min(Instant::now() + left)
     }
 
     /// Looks at what other threads and signals want.
@@ -210,9 +236,31 @@ impl Server {
         if let Some(line) = self.signals.as_mut().and_then(Signals::taken) {
             self.io.log.warning(line);
             self.io.log.notice("User requested shutdown...");
-            self.ending = true;
+            self.ending |= self.may_end();
         }
-        self.ending |= self.handle.stop.load(Ordering::SeqCst);
+        if self.handle.stop.swap(false, Ordering::SeqCst) {
+            self.ending |= self.may_end();
+        }
+    }
+
+    /// Writes out what must not be lost; false when that failed and the server goes on.
+    fn may_end(&mut self) -> bool {
+        let options = self.engine.sv.config.get("shutdown-on-sigterm").unwrap_or_default();
+        let has = |word: &str| options.split(' ').any(|w| w == word);
+        let save = if has("nosave") { Some(false) } else { has("save").then_some(true) };
+        let Engine { ks, sv } = &mut self.engine;
+        let saved = self.persist.shutdown(ks, sv, save);
+        self.deliver_log();
+        if saved.is_err() && !has("force") {
+            self.io.log.warning("SIGTERM received but errors trying to shut down the server, check the logs for more information");
+            return false;
+        }
+        true
+    }
+
+    /// Writes what the engine has for the log.
+    fn deliver_log(&mut self) {
+        write_log(&mut self.engine, &mut self.io);
     }
 
     /// Writes all replies.
@@ -252,6 +300,7 @@ impl Server {
         }
         self.next_cron = now + Duration::from_micros(1_000_000 / self.io.settings.hz);
         self.engine.cron();
+        self.persist.cron(&mut self.engine);
         self.deliver();
         if now >= self.next_second {
             self.next_second = now + Duration::from_secs(1);
@@ -262,7 +311,10 @@ impl Server {
     }
 
     fn end(&mut self) {
-        self.flush();
+        if self.persist.fatal().is_none() {
+            self.flush();
+        }
+        self.deliver_log();
         self.io.close_listeners();
         if !self.io.settings.unix_socket.is_empty() {
             self.io.log.notice("Removing the unix socket file.");
@@ -289,6 +341,33 @@ impl Server {
 
 /// The version that the log names.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Writes what the engine has for the log; everything else stays.
+fn write_log(engine: &mut Engine, io: &mut Io) {
+    let mut later = Vec::new();
+    while let Some(outgoing) = engine.next_outgoing() {
+        match outgoing {
+            Outgoing::Log { level, text } => io.log.write(log_level(level), &String::from_utf8_lossy(&text)),
+            other => later.push(other),
+        }
+    }
+    engine.sv.outgoing.extend(later);
+}
+
+/// Loads the data set from the working directory.
+fn open_files(engine: &mut Engine, io: &mut Io, waker: Arc<Waker>) -> Result<Persist, StartError> {
+    // A loop that is gone needs no waking.
+    let mut persist = Persist::new(Path::new("."), Arc::new(move || drop(waker.wake())));
+    let opened = persist.open(engine);
+    write_log(engine, io);
+    match opened {
+        Ok(()) => Ok(persist),
+        Err(why) => {
+            why.lines().for_each(|line| io.log.warning(line));
+            Err(StartError(why))
+        }
+    }
+}
 
 fn random_seed() -> Result<[u8; 16], StartError> {
     let mut seed = [0u8; 16];

@@ -13,6 +13,7 @@ const LAYERS: [&[&str]; 8] = [
     &["totality-ds", "totality-lua", "totality-resp"],
     &["totality-rdb"],
     &["totality-engine"],
+    &["totality-persist"],
     &["totality", "totality-server"],
     &["totality-script"],
     &["totality-cli"],

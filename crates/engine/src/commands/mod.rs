@@ -52,7 +52,7 @@ table! {
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
-        acl command commandlog config dbsize debug flushall flushdb info lastsave latency lolwut memory module monitor replconf replicaof role shutdown slaveof slowlog swapdb sync
+        acl bgrewriteaof bgsave command commandlog config dbsize debug flushall flushdb info lastsave latency lolwut memory module monitor replconf replicaof role save shutdown slaveof slowlog swapdb sync
         time
     }
     sorted_set {

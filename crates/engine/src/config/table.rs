@@ -128,6 +128,38 @@ pub static PARAMS: &[Param] = &[
     free("proto-max-bulk-len", Kind::Memory(field!(proto_max_bulk_len), 1 << 20, MAX)),
     free("client-query-buffer-limit", Kind::Memory(field!(client_query_buffer_limit), 1 << 20, MAX)),
     free("client-output-buffer-limit", Kind::Special(set_output_limits, show_output_limits)),
+    free("appendonly", Kind::Bool(field!(appendonly))),
+    fixed(
+        "appendfilename",
+        Kind::Special(
+            |c, a| set_file("appendfilename", a, &mut c.appendfilename),
+            |c| c.appendfilename.clone(),
+        ),
+    ),
+    fixed(
+        "appenddirname",
+        Kind::Special(|c, a| set_file("appenddirname", a, &mut c.appenddirname), |c| c.appenddirname.clone()),
+    ),
+    free("appendfsync", Kind::Enum(field!(appendfsync), &["always", "everysec", "no"])),
+    free("no-appendfsync-on-rewrite", Kind::Bool(field!(no_appendfsync_on_rewrite))),
+    free("aof-load-truncated", Kind::Bool(field!(aof_load_truncated))),
+    free("aof-use-rdb-preamble", Kind::Bool(field!(aof_use_rdb_preamble))),
+    free("aof-timestamp-enabled", Kind::Bool(field!(aof_timestamp_enabled))),
+    free("auto-aof-rewrite-percentage", Kind::Uint(field!(auto_aof_rewrite_percentage), 0, 0x7fff_ffff)),
+    free("auto-aof-rewrite-min-size", Kind::Memory(field!(auto_aof_rewrite_min_size), 0, MAX)),
+    Param {
+        protected: true,
+        ..free(
+            "dbfilename",
+            Kind::Special(|c, a| set_file("dbfilename", a, &mut c.dbfilename), |c| c.dbfilename.clone()),
+        )
+    },
+    free("stop-writes-on-bgsave-error", Kind::Bool(field!(stop_writes_on_bgsave_error))),
+    Param {
+        hidden: true,
+        ..free("rdb-key-save-delay", Kind::Int(field!(rdb_key_save_delay), -0x8000_0000, 0x7fff_ffff))
+    },
+    Param { hidden: true, ..free("aof-disable-auto-gc", Kind::Bool(field!(aof_disable_auto_gc))) },
     free("rdbcompression", Kind::Bool(field!(rdbcompression))),
     fixed("rdbchecksum", Kind::Bool(field!(rdbchecksum))),
     free("rdb-version-check", Kind::Enum(field!(rdb_version_check), &["strict", "relaxed"])),
@@ -402,6 +434,16 @@ fn set_notify(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
     c.notify_keyspace_events = Class::from_letters(arg)
         .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".to_owned())?;
+    Ok(())
+}
+
+/// A file's name without a path.
+fn set_file(what: &str, args: &[&[u8]], name: &mut String) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    if arg.is_empty() || arg.contains(&b'/') {
+        return Err(format!("{what} can't be a path, just a filename"));
+    }
+    *name = String::from_utf8_lossy(arg).into_owned();
     Ok(())
 }
 

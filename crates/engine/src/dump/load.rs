@@ -1,1 +1,160 @@
-//! Taking in a whole file.
+//! Taking in a whole snapshot file.
+
+use super::into_value;
+use crate::client::ClientId;
+use crate::cx::{Cx, Origin};
+use crate::engine::NoTicker;
+use crate::keyspace::{Keyspace, SnapshotOptions};
+use crate::reply::{Proto, Reply, TreeBuilder};
+use crate::script;
+use crate::state::ServerState;
+use totality_rdb::Input;
+use totality_rdb::file::{self, Event, FileReader, Record};
+
+/// How a file is taken in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadOptions {
+    /// Keys of the file take the place of those that are there; otherwise a key that is there is an error.
+    pub merge: bool,
+    /// Keys past their deadline are left out. Not when commands follow that were made while they were there.
+    pub drop_expired: bool,
+}
+
+/// What was taken in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Keys.
+    pub keys: u64,
+    /// Keys that were past their deadline.
+    pub expired: u64,
+    /// Keys without a value, which some old servers wrote.
+    pub empty: u64,
+    /// Remarks of the file: name and value.
+    pub remarks: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Why a file was not taken in. `Display` says it in one line.
+#[derive(Debug)]
+pub struct LoadError {
+    /// What is wrong.
+    pub text: String,
+    /// Bytes of the file that had been read.
+    pub offset: u64,
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (at byte {})", self.text, self.offset)
+    }
+}
+
+impl From<totality_rdb::Error> for LoadError {
+    fn from(e: totality_rdb::Error) -> Self {
+        LoadError { text: e.kind.to_string(), offset: e.offset }
+    }
+}
+
+/// Takes in the keys and functions of a file whose head was read. `tick` is called now and then with the bytes read.
+///
+/// # Errors
+/// What is wrong with the file, and where. What was read before stays.
+pub fn load<I: Input>(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    client: ClientId,
+    file: &mut FileReader<I>,
+    options: LoadOptions,
+    tick: &mut dyn FnMut(u64),
+) -> Result<Loaded, LoadError> {
+    let mut loaded = Loaded::default();
+    let (mut db, mut count) = (0, 0u64);
+    loop {
+        let event = file.next_event()?;
+        let fail = |text: String| LoadError { text, offset: file.offset() };
+        match event {
+            Event::End => return Ok(loaded),
+            Event::Resize(..) => {}
+            Event::Aux(name, value) => loaded.remarks.push((name.into_vec(), value.into_vec())),
+            Event::Select(n) => {
+                db = usize::try_from(n).ok().filter(|n| *n < ks.dbs().len()).ok_or_else(|| {
+                    fail(
+                        "FATAL: Data file was created with a server configured to handle more databases"
+                            .to_owned(),
+                    )
+                })?;
+            }
+            Event::Function(code) => load_function(ks, sv, client, &code, options.merge)
+                .map_err(|why| fail(format!("Failed loading library, {why}")))?,
+            Event::Key(record) => {
+                take_key(ks, db, *record, options, &mut loaded).map_err(fail)?;
+                count += 1;
+                if count.is_multiple_of(1024) {
+                    tick(file.offset());
+                }
+            }
+        }
+    }
+}
+
+fn take_key(
+    ks: &mut Keyspace,
+    db: usize,
+    record: Record,
+    options: LoadOptions,
+    loaded: &mut Loaded,
+) -> Result<(), String> {
+    let Record { key, value, expire, idle, freq } = record;
+    if value.is_empty() {
+        loaded.empty += 1;
+        return Ok(());
+    }
+    let value = into_value(value, ks).map_err(str::to_owned)?;
+    if options.drop_expired && expire.is_some_and(|at| at < ks.now) {
+        loaded.expired += 1;
+        return Ok(());
+    }
+    let idle = idle.and_then(|n| ks.access_idle(i64::try_from(n).unwrap_or(i64::MAX)));
+    let access = freq.and_then(|n| ks.access_freq(n)).or(idle);
+    let shown = key.clone();
+    if !ks.load_entry(db, key, value, expire, access, options.merge) {
+        return Err(format!("RDB has duplicated key '{}' in DB {db}", shown.escape_ascii()));
+    }
+    loaded.keys += 1;
+    Ok(())
+}
+
+fn load_function(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    client: ClientId,
+    code: &[u8],
+    replace: bool,
+) -> Result<(), String> {
+    let mut tree = TreeBuilder::default();
+    let Some(command) = crate::commands::lookup(b"function") else { return Err("no functions".to_owned()) };
+    let reply = Reply::tree(&mut tree, Proto::Resp2);
+    let mut cx =
+        Cx { ks, sv, args: &[], reply, client, origin: Origin::Replay, command, ticker: &mut NoTicker };
+    let text = |e: crate::CmdError| String::from_utf8_lossy(e.text()).into_owned();
+    let library = script::build_library(&mut cx, code).map_err(text)?;
+    cx.sv.scripts.libraries.join(library, replace).map_err(text)
+}
+
+/// Begins a snapshot of everything. `base`: it is the base of an append-only file.
+pub fn begin_snapshot(ks: &mut Keyspace, sv: &ServerState, base: bool) {
+    let config = &sv.config;
+    let options = SnapshotOptions {
+        version: config.rdb_version_compat as u16,
+        compress: config.rdbcompression,
+        policy: crate::Config::POLICIES[config.maxmemory_policy],
+    };
+    let (used, seconds) = (ks.used_memory() + sv.memory(), sv.stamp / 1_000_000);
+    ks.begin_snapshot(options, |w| {
+        file::aux(w, b"redis-ver", crate::REDIS_VERSION.as_bytes());
+        file::aux(w, b"redis-bits", usize::BITS.to_string().as_bytes());
+        file::aux(w, b"ctime", seconds.to_string().as_bytes());
+        file::aux(w, b"used-mem", used.to_string().as_bytes());
+        file::aux(w, b"aof-base", if base { b"1" } else { b"0" });
+        sv.scripts.libraries.iter().for_each(|library| file::function(w, &library.code));
+    });
+}

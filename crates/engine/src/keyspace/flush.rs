@@ -35,13 +35,19 @@ impl Keyspace {
                 }
                 let was = std::mem::replace(table, Db::new(self.seed));
                 self.undo.push_barrier(db, Bytes::new(), Record::Flushed(Box::new(was)));
+                self.hide_from_snapshot(db);
                 continue;
             }
-            if !table.dict.is_empty() {
-                self.garbage.push_table(table.dict.take(), table.volatile.take());
-            }
+            let (was, marks) = (table.dict.take(), table.volatile.take());
             table.timed.clear();
             (table.expire_cursor, table.avg_ttl, table.used) = (0, (0, 0), 0);
+            if was.is_empty() {
+                continue;
+            }
+            match self.freeze_for_snapshot(db, was) {
+                Some(was) => self.garbage.push_table(was, marks),
+                None => self.garbage.push_marks(marks),
+            }
         }
         removed
     }
@@ -90,6 +96,7 @@ impl Keyspace {
                 Some(is_expired(&tables[other], key, now) == Some(true))
             });
         }
+        self.swap_for_snapshot(a, b);
         self.dbs.swap(a, b);
         self.in_use = self.in_use.max(a + 1).max(b + 1);
     }

@@ -46,6 +46,10 @@ impl Garbage {
         self.other.push(other);
     }
 
+    pub(super) fn push_marks(&mut self, marks: Dict<Mark>) {
+        self.marks.push(marks);
+    }
+
     pub(super) fn push_table(&mut self, table: Dict<Entry>, marks: Dict<Mark>) {
         self.tables.push(table);
         self.marks.push(marks);

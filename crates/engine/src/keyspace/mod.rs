@@ -10,6 +10,7 @@ mod fields;
 mod flush;
 mod memory;
 mod read;
+mod snapshot;
 mod undo;
 mod volatile;
 mod watch;
@@ -19,6 +20,7 @@ pub use access::Lfu;
 pub(crate) use evict::{Policy, Pool};
 pub use memory::Garbage;
 pub use read::Lookup;
+pub use snapshot::{Snapshot, SnapshotOptions};
 pub use undo::{TakenBack, Undo};
 pub use watch::WatchTable;
 pub use write::WriteGuard;
@@ -180,6 +182,10 @@ pub struct Keyspace {
     pub(crate) pool: Pool,
     /// The database from which a random key was evicted last.
     pub(crate) evict_db: usize,
+    /// Commands of a file are run again: it says itself which keys were deleted for their deadline.
+    pub(crate) replaying: bool,
+    /// The snapshot in the making.
+    pub(crate) snapshot: Option<Box<Snapshot>>,
     /// The database that the expiry cycle begins with.
     pub(crate) expire_db: usize,
     /// Settings of the LFU counters; `None` under any other policy.
@@ -223,6 +229,8 @@ impl Keyspace {
             garbage: Garbage::default(),
             pool: Pool::default(),
             evict_db: 0,
+            replaying: false,
+            snapshot: None,
             expire_db: 0,
             lfu: None,
             may_expire: true,

@@ -280,13 +280,15 @@ impl Keyspace {
         }
         self.effects.end_scopes();
         let mut records = std::mem::take(&mut self.undo.records);
+        let mut tables = Vec::new();
         for kept in records.drain(..) {
             match kept.record {
                 Record::Whole(value, ..) => self.discard(value),
-                Record::Flushed(mut db) => self.garbage.push_table(db.dict.take(), db.volatile.take()),
+                Record::Flushed(mut db) => tables.push((db.dict.take(), db.volatile.take())),
                 _ => {}
             }
         }
+        self.settle_snapshot(tables);
         self.undo.records = records;
         self.undo.finish();
     }
@@ -347,6 +349,7 @@ impl Keyspace {
                 if !now.dict.is_empty() {
                     self.garbage.push_table(now.dict.take(), now.volatile.take());
                 }
+                self.show_to_snapshot(db);
             }
             Record::Swapped(other) => self.swap_tables(db, other),
         }

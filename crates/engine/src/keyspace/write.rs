@@ -35,6 +35,9 @@ impl Keyspace {
         let db = self.cur;
         let hash = self.dbs[db].dict.hash(key);
         let pos = self.locate_hashed(hash, key);
+        if self.snapshot.is_some() {
+            self.keep_for_snapshot(db, hash, key);
+        }
         let (mut accounted, mut timed) = (0, false);
         if let Some(pos) = pos {
             let entry = self.dbs[db].dict.get(pos);
@@ -76,6 +79,11 @@ impl Keyspace {
 
     /// Takes an entry out of its table and settles the account.
     pub(super) fn unlink(&mut self, db: usize, pos: Pos) -> Entry {
+        if self.snapshot.is_some() {
+            let entry = self.dbs[db].dict.get(pos);
+            let (key, hash) = (entry.key.clone(), u64::from(entry.hash));
+            self.keep_for_snapshot(db, hash, &key);
+        }
         let table = &mut self.dbs[db];
         let entry = table.dict.remove(pos);
         table.used = table.used.saturating_sub(entry.heap());

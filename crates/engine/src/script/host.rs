@@ -251,6 +251,12 @@ impl ScriptHost<'_> {
         if writes && !self.run.wrote && execute::lacks_replicas(self.sv) {
             return refused(Some(command), "NOREPLICAS Not enough good replicas to write.");
         }
+        if writes
+            && !self.run.wrote
+            && let Some(why) = execute::cannot_save(self.sv)
+        {
+            return refused(Some(command), &String::from_utf8_lossy(why.for_command().text()));
+        }
         let may_grow = self.run.flags.contains(ScriptFlags::ALLOW_OOM);
         // What can be taken back is judged before every command, the rest before its first write.
         let over = if self.run.rollback {

@@ -212,6 +212,11 @@ fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool, rollback: bool) 
     if execute::lacks_replicas(cx.sv) && !flags.contains(ScriptFlags::NO_WRITES) {
         return Err(crate::error::NO_REPLICAS);
     }
+    if let Some(why) = execute::cannot_save(cx.sv)
+        && !flags.contains(ScriptFlags::NO_WRITES)
+    {
+        return Err(why.for_script());
+    }
     // What can be taken back is judged before every command.
     if oom && !rollback && !flags.intersects(ScriptFlags::ALLOW_OOM | ScriptFlags::NO_WRITES) {
         return Err(CmdError::new(

@@ -32,7 +32,8 @@ pub fn serve_file(file: Option<&Path>, options: &[&str]) -> Running {
         let file = file.map(Path::to_owned);
         let mut words: Vec<String> = file.iter().map(|f| f.display().to_string()).collect();
         words.extend(["--port".to_owned(), port.to_string(), "--bind".to_owned(), "127.0.0.1".to_owned()]);
-        words.extend(["--loglevel", "warning"].map(str::to_owned));
+        // Servers of one process have one working directory: none of them keeps files there.
+        words.extend(["--loglevel", "warning", "--save", ""].map(str::to_owned));
         words.extend(options.iter().map(|s| (*s).to_owned()));
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {

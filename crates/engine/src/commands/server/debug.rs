@@ -15,6 +15,7 @@
 use crate::commands::debug_digest;
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SUCH_KEY, Res, SYNTAX};
+use crate::persistence::Request;
 use crate::spec::{Flags, Group, Spec};
 use crate::value::Value;
 
@@ -45,6 +46,12 @@ fn run(cx: &mut Cx<'_>) -> Res {
         (b"sleep", 3) => sleep(cx),
         (b"set-active-expire", 3) => {
             cx.sv.config.active_expire = cx.args[2] != b"0";
+            cx.reply.ok();
+            Ok(())
+        }
+        (b"reload", 2..=5) => reload(cx),
+        (b"loadaof", 2) => {
+            cx.ticker.persist(cx.ks, cx.sv, Request::ReloadLog).map_err(CmdError::owned)?;
             cx.reply.ok();
             Ok(())
         }
@@ -102,7 +109,7 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 }
 
 /// Subcommands, their arguments and what they do.
-const HELP: [(&str, &str); 20] = [
+const HELP: [(&str, &str); 22] = [
     ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Accepted; there are no such lists here."),
     ("DICT-RESIZING <0|1>", "Accepted; tables grow in small steps whatever it says."),
     ("DIGEST", "A digest of all data."),
@@ -111,12 +118,14 @@ const HELP: [(&str, &str); 20] = [
     ("HTSTATS <dbid> [full]", "Facts about the table of a database."),
     ("HTSTATS-KEY <key> [full]", "Facts about the table of a value."),
     ("LISTPACK <key>", "The elements of a value that is one listpack."),
+    ("LOADAOF", "Loads the append-only file again."),
     ("LOG <message>", "Writes a line into the log."),
     ("OBJECT <key> [fast]", "Facts about a value."),
     ("PAUSE-CRON <0|1>", "Stops what the server does by itself."),
     ("POPULATE <count> [<prefix>] [<size>]", "Creates string keys."),
     ("PROTOCOL <type>", "One reply of each kind."),
     ("QUICKLIST-PACKED-THRESHOLD <size>", "Accepted; large elements always have a node of their own."),
+    ("RELOAD [NOSAVE] [NOFLUSH] [MERGE]", "Saves the data set and loads it again."),
     ("REPLYBUFFER <subcommand> <value>", "Accepted; reply buffers do not work this way here."),
     ("SET-ACTIVE-EXPIRE <0|1>", "Lets keys past their deadline be, or not."),
     ("SET-DISABLE-DENY-SCRIPTS <0|1>", "Lets scripts call what is not meant for them."),
@@ -194,6 +203,27 @@ fn quicklist_facts(value: &Value, compress: i64) -> String {
         u8::from(compress > 0),
         quicklist.mem_bytes()
     )
+}
+
+/// `DEBUG RELOAD [NOSAVE|NOFLUSH|MERGE]`: saves the data set and loads it again.
+fn reload(cx: &mut Cx<'_>) -> Res {
+    let (mut save, mut flush, mut merge) = (true, true, false);
+    for i in 2..cx.argc() {
+        if cx.is(i, "NOSAVE") {
+            save = false;
+        } else if cx.is(i, "NOFLUSH") {
+            flush = false;
+        } else if cx.is(i, "MERGE") {
+            merge = true;
+        } else {
+            return Err(CmdError::new(
+                "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.",
+            ));
+        }
+    }
+    cx.ticker.persist(cx.ks, cx.sv, Request::Reload { save, flush, merge }).map_err(CmdError::owned)?;
+    cx.reply.ok();
+    Ok(())
 }
 
 fn object(cx: &mut Cx<'_>) -> Res {

@@ -21,5 +21,7 @@ pub const SPEC: Spec = Spec::new("flushall", -1, Group::Server, Flags::WRITE, ru
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let all = cx.ks.dbs().len();
-    super::flushdb::flush(cx, 0..all)
+    super::flushdb::flush(cx, 0..all)?;
+    cx.sv.persist.flushed = cx.origin != crate::Origin::Replay;
+    Ok(())
 }

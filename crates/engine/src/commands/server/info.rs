@@ -14,6 +14,7 @@ use crate::commands;
 use crate::cx::Cx;
 use crate::error::Res;
 use crate::keyspace::Keyspace;
+use crate::persistence::Job;
 use crate::script::Reason;
 use crate::spec::{Cat, Flags, Group, Spec};
 use crate::state::ServerState;
@@ -218,25 +219,55 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
 }
 
 fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
+    let p = &sv.persist;
+    let status = |ok: bool| if ok { "ok" } else { "err" };
+    let now = (sv.stamp / 1_000_000) as i64;
+    let running = |job: Job| p.job.filter(|(running, _)| *running == job).map(|(_, since)| now - since);
+    let (saving, rewriting) = (running(Job::Snapshot), running(Job::Rewrite));
+    let (done, all) = ks.snapshot_progress();
     out.push_str("# Persistence\r\n");
     lines!(out,
-        "loading" = 0,
+        "loading" = u8::from(p.loading),
         "async_loading" = 0,
         "current_cow_peak" = 0,
         "current_cow_size" = 0,
+        "current_cow_size_age" = 0,
+        "current_fork_perc" = format_args!("{:.2}", done as f64 * 100.0 / all.max(1) as f64),
+        "current_save_keys_processed" = done,
+        "current_save_keys_total" = all,
         "rdb_changes_since_last_save" = ks.dirty,
-        "rdb_bgsave_in_progress" = 0,
-        "rdb_last_save_time" = sv.started_us / 1_000_000,
-        "rdb_last_bgsave_status" = "ok",
-        "rdb_last_bgsave_time_sec" = -1,
-        "rdb_current_bgsave_time_sec" = -1,
-        "aof_enabled" = 0,
-        "aof_rewrite_in_progress" = 0,
-        "aof_rewrite_scheduled" = 0,
-        "aof_last_rewrite_time_sec" = -1,
-        "aof_last_bgrewrite_status" = "ok",
-        "aof_last_write_status" = "ok",
+        "rdb_bgsave_in_progress" = u8::from(saving.is_some()),
+        "rdb_last_save_time" = p.last_save,
+        "rdb_last_bgsave_status" = status(p.save_ok),
+        "rdb_last_bgsave_time_sec" = p.save_seconds,
+        "rdb_current_bgsave_time_sec" = saving.unwrap_or(-1),
+        "rdb_saves" = p.saves,
+        "rdb_last_cow_size" = 0,
+        "rdb_last_load_keys_expired" = p.loaded.0,
+        "rdb_last_load_keys_loaded" = p.loaded.1,
+        "aof_enabled" = u8::from(p.logs()),
+        "aof_rewrite_in_progress" = u8::from(rewriting.is_some()),
+        "aof_rewrite_scheduled" = u8::from(p.rewrite_scheduled),
+        "aof_last_rewrite_time_sec" = p.rewrite_seconds,
+        "aof_current_rewrite_time_sec" = rewriting.unwrap_or(-1),
+        "aof_last_bgrewrite_status" = status(p.rewrite_ok),
+        "aof_rewrites" = p.rewrites,
+        "aof_rewrites_consecutive_failures" = u8::from(!p.rewrite_ok),
+        "aof_last_write_status" = status(p.log.error.is_none()),
+        "aof_last_cow_size" = 0,
+        "module_fork_in_progress" = 0,
+        "module_fork_last_cow_size" = 0,
     );
+    if p.logs() {
+        lines!(out,
+            "aof_current_size" = p.log.size,
+            "aof_base_size" = p.log.base_size,
+            "aof_pending_rewrite" = 0,
+            "aof_buffer_length" = p.log.buffer.len(),
+            "aof_pending_bio_fsync" = u8::from(p.log.pending_fsync),
+            "aof_delayed_fsync" = p.log.delayed,
+        );
+    }
 }
 
 fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {

@@ -1,5 +1,5 @@
-//! LASTSAVE: when the data set was last saved, in seconds since the Unix epoch. Nothing is saved yet, so it is the time
-//! at which the server started, as in Redis before the first save.
+//! LASTSAVE: when the data set was last saved, in seconds since the Unix epoch. Before the first save it is the time at
+//! which the server started.
 //!
 //! ```transcript
 //! > LASTSAVE
@@ -22,6 +22,6 @@ pub const SPEC: Spec = Spec::new(
 .doc("1.0.0", "O(1)", "When the data set was last saved.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    cx.reply.int((cx.sv.started_us / 1_000_000) as i64);
+    cx.reply.int(cx.sv.persist.last_save);
     Ok(())
 }

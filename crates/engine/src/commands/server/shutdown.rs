@@ -1,11 +1,12 @@
-//! SHUTDOWN: ends the server. Nothing is kept on disk yet, so NOSAVE and SAVE only differ in what they promise: SAVE is
-//! refused.
+//! SHUTDOWN: ends the server. Where there are save points, or SAVE is asked for, a snapshot is written first; the
+//! append-only file is written to its end in any case. When that fails the server goes on, unless FORCE is given.
 //!
 //! No transcript: it ends the server.
 
 use crate::cx::Cx;
 use crate::engine::Outgoing;
 use crate::error::{CmdError, Res, SYNTAX};
+use crate::persistence::Request;
 use crate::spec::{Flags, Group, Spec};
 
 /// The table's row.
@@ -25,7 +26,7 @@ pub const SPEC: Spec = Spec::new(
 .no_rollback();
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    let (mut save, mut abort) = (None, false);
+    let (mut save, mut abort, mut force) = (None, false, false);
     for i in 1..cx.argc() {
         if cx.is(i, "NOSAVE") && save.is_none() {
             save = Some(false);
@@ -33,7 +34,9 @@ fn run(cx: &mut Cx<'_>) -> Res {
             save = Some(true);
         } else if cx.is(i, "ABORT") {
             abort = true;
-        } else if !cx.is(i, "NOW") && !cx.is(i, "FORCE") {
+        } else if cx.is(i, "FORCE") {
+            force = true;
+        } else if !cx.is(i, "NOW") {
             return Err(SYNTAX);
         }
     }
@@ -43,7 +46,14 @@ fn run(cx: &mut Cx<'_>) -> Res {
         }
         return Err(CmdError::new("ERR No shutdown in progress."));
     }
-    if save == Some(true) {
+    if cx.sv.persist.available {
+        // While a script runs the owner cannot be asked: it writes when the script has ended.
+        if cx.sv.running.is_none() {
+            let request = Request::Shutdown { save, force };
+            cx.ticker.persist(cx.ks, cx.sv, request).map_err(CmdError::owned)?;
+            save = Some(false);
+        }
+    } else if save == Some(true) {
         return Err(CmdError::new("ERR Errors trying to SHUTDOWN. Check logs."));
     }
     cx.sv.outgoing.push_back(Outgoing::Shutdown { save });

@@ -1,0 +1,332 @@
+//! Snapshots without fork: the tables are walked in slices while commands go on, and what a command is about to change
+//! before the walk came to it is written first. The result is the data set as it was at the beginning.
+//!
+//! The walk goes by the hash, so a hash and the walk's position say whether a key was passed. Keys that were written
+//! early, and keys that are new, are remembered and left out later. Databases that are emptied or swapped meanwhile
+//! are followed; a table that was emptied belongs to the snapshot until it is walked.
+
+use super::volatile::Mark;
+use super::{Entry, Keyspace, NO_EXPIRY};
+use crate::dump::{value_version, write_key};
+use std::collections::HashSet;
+use totality_ds::{Bytes, Dict};
+use totality_rdb::{Writer, file};
+
+/// Entries that are written between two looks at the clock, at most.
+const STEP: usize = 256;
+/// Bytes that are written between two looks at the clock, nearly.
+const STEP_BYTES: usize = 64 * 1024;
+/// Bytes that may wait to be taken before a step ends.
+const ENOUGH: usize = 256 * 1024;
+/// The end of a walk through a table.
+const END: u64 = 1 << 32;
+
+/// Where a database of the snapshot is now.
+enum Source {
+    /// The database of this number.
+    Live(usize),
+    /// It was emptied; this is what it held.
+    Frozen(Dict<Entry>),
+    /// It was emptied in a scope that is open.
+    Hidden,
+    /// It has been walked.
+    Done,
+}
+
+struct Walked {
+    source: Source,
+    /// The smallest hash that was not passed.
+    next: u64,
+    /// Keys beyond that, which are not to be written: they have been, or they are new.
+    skip: HashSet<Bytes>,
+    keys: usize,
+    expires: usize,
+    begun: bool,
+}
+
+/// A snapshot in the making.
+pub struct Snapshot {
+    w: Writer,
+    version: u16,
+    policy: &'static str,
+    dbs: Vec<Walked>,
+    selected: Option<usize>,
+    /// For each record of an emptied database in the undo log: which of the snapshot's databases it was.
+    hidden: Vec<Option<usize>>,
+    written: u64,
+    /// Entries of the next step.
+    step: usize,
+    max_step: usize,
+    ended: bool,
+}
+
+/// How a snapshot is written.
+#[derive(Debug, Clone, Copy)]
+pub struct SnapshotOptions {
+    /// The version of the format, where the data set fits it.
+    pub version: u16,
+    /// Longer strings are compressed.
+    pub compress: bool,
+    /// Name of the `maxmemory-policy`: whether idle times or counters are written.
+    pub policy: &'static str,
+}
+
+impl Keyspace {
+    /// Begins a snapshot of the data set as it is now. `head` writes what stands before the keys. No scope of the undo
+    /// log may be open, and no other snapshot be in the making.
+    pub fn begin_snapshot(&mut self, options: SnapshotOptions, head: impl FnOnce(&mut Writer)) {
+        let mut w = Writer::new(options.compress);
+        let timed = self.dbs.iter().any(|db| db.timed_hashes() > 0);
+        // Only a hash with deadlines of fields needs another version than the one asked for.
+        let version = if timed { timed_version(options.version) } else { options.version };
+        file::head(&mut w, version);
+        head(&mut w);
+        let walked = |(i, db): (usize, &super::Db)| Walked {
+            source: Source::Live(i),
+            next: 0,
+            skip: HashSet::new(),
+            keys: db.len(),
+            expires: db.expires(),
+            begun: false,
+        };
+        let dbs = self.dbs.iter().enumerate().map(walked).collect();
+        self.snapshot = Some(Box::new(Snapshot {
+            w,
+            version,
+            policy: options.policy,
+            dbs,
+            selected: None,
+            hidden: Vec::new(),
+            written: 0,
+            step: STEP,
+            max_step: STEP,
+            ended: false,
+        }));
+    }
+
+    /// True while a snapshot is in the making.
+    pub fn has_snapshot(&self) -> bool {
+        self.snapshot.is_some()
+    }
+
+    /// Gives up the snapshot.
+    pub fn drop_snapshot(&mut self) {
+        if let Some(snapshot) = self.snapshot.take() {
+            for walked in snapshot.dbs {
+                if let Source::Frozen(table) = walked.source {
+                    self.garbage.push_table(table, Dict::new(self.seed));
+                }
+            }
+        }
+    }
+
+    /// Goes on with the snapshot until `out_of_time` says so, much waits to be taken, or it is complete. True when it
+    /// is: then the last bytes, the end mark included, wait to be taken.
+    pub fn snapshot_step(&mut self, out_of_time: &mut dyn FnMut() -> bool) -> bool {
+        let Some(mut snapshot) = self.snapshot.take() else { return true };
+        while !snapshot.ended && snapshot.w.out.len() < ENOUGH {
+            if !snapshot.walk(self) {
+                file::end(&mut snapshot.w);
+                snapshot.ended = true;
+            }
+            if out_of_time() {
+                break;
+            }
+        }
+        let ended = snapshot.ended;
+        self.snapshot = Some(snapshot);
+        ended
+    }
+
+    /// Makes every step as small as possible, for tests.
+    pub fn slow_snapshot(&mut self) {
+        if let Some(snapshot) = &mut self.snapshot {
+            (snapshot.step, snapshot.max_step) = (1, 1);
+        }
+    }
+
+    /// Takes the bytes that were made since the last call.
+    pub fn take_snapshot_bytes(&mut self) -> Vec<u8> {
+        self.snapshot.as_mut().map_or_else(Vec::new, |s| std::mem::take(&mut s.w.out))
+    }
+
+    /// Keys of the snapshot that were written so far, and all of them.
+    pub fn snapshot_progress(&self) -> (u64, u64) {
+        let all = |s: &Snapshot| s.dbs.iter().map(|db| db.keys as u64).sum();
+        self.snapshot.as_ref().map_or((0, 0), |s| (s.written, all(s)))
+    }
+
+    /// A key of a database is about to change: writes what it is, unless the walk has passed it.
+    #[cold]
+    pub(super) fn keep_for_snapshot(&mut self, db: usize, hash: u64, key: &[u8]) {
+        let Some(mut snapshot) = self.snapshot.take() else { return };
+        snapshot.keep(self, db, hash, key);
+        self.snapshot = Some(snapshot);
+    }
+
+    /// A database's table is put aside; the snapshot takes it if it still needs it.
+    pub(super) fn freeze_for_snapshot(&mut self, db: usize, table: Dict<Entry>) -> Option<Dict<Entry>> {
+        let Some(walked) = self.snapshot.as_mut().and_then(|s| s.live(db)) else { return Some(table) };
+        walked.source = Source::Frozen(table);
+        None
+    }
+
+    /// A database is emptied in a scope that may be taken back.
+    pub(super) fn hide_from_snapshot(&mut self, db: usize) {
+        let Some(snapshot) = &mut self.snapshot else { return };
+        let at = snapshot.dbs.iter().position(|walked| matches!(walked.source, Source::Live(i) if i == db));
+        if let Some(at) = at {
+            snapshot.dbs[at].source = Source::Hidden;
+        }
+        snapshot.hidden.push(at);
+    }
+
+    /// That emptying is taken back.
+    pub(super) fn show_to_snapshot(&mut self, db: usize) {
+        let Some(snapshot) = &mut self.snapshot else { return };
+        if let Some(Some(at)) = snapshot.hidden.pop() {
+            snapshot.dbs[at].source = Source::Live(db);
+        }
+    }
+
+    /// Those emptyings stand; `tables` are what the databases held, in their order. Gives those that nobody needs.
+    pub(super) fn settle_snapshot(&mut self, tables: Vec<(Dict<Entry>, Dict<Mark>)>) {
+        let mut hidden = self.snapshot.as_mut().map(|s| std::mem::take(&mut s.hidden)).unwrap_or_default();
+        hidden.resize(tables.len(), None);
+        for ((table, marks), at) in tables.into_iter().zip(hidden) {
+            match (at, &mut self.snapshot) {
+                (Some(at), Some(snapshot)) => {
+                    snapshot.dbs[at].source = Source::Frozen(table);
+                    self.garbage.push_marks(marks);
+                }
+                _ => self.garbage.push_table(table, marks),
+            }
+        }
+    }
+
+    /// Two databases were exchanged.
+    pub(super) fn swap_for_snapshot(&mut self, a: usize, b: usize) {
+        for walked in self.snapshot.iter_mut().flat_map(|s| &mut s.dbs) {
+            if let Source::Live(db) = &mut walked.source {
+                *db = if *db == a {
+                    b
+                } else if *db == b {
+                    a
+                } else {
+                    *db
+                };
+            }
+        }
+    }
+}
+
+/// The version that a data set with deadlines of fields needs.
+fn timed_version(wanted: u16) -> u16 {
+    if wanted < totality_rdb::VERSION_REDIS_8 { totality_rdb::VERSION_VALKEY_9 } else { wanted }
+}
+
+impl Snapshot {
+    fn live(&mut self, db: usize) -> Option<&mut Walked> {
+        self.dbs.iter_mut().find(|walked| matches!(walked.source, Source::Live(i) if i == db))
+    }
+
+    fn select(&mut self, db: usize) {
+        if self.selected != Some(db) {
+            self.selected = Some(db);
+            let Walked { keys, expires, begun, .. } = &mut self.dbs[db];
+            file::select(&mut self.w, db, (!*begun).then_some((*keys, *expires)));
+            *begun = true;
+        }
+    }
+
+    /// Writes a few more entries; false at the end.
+    fn walk(&mut self, ks: &mut Keyspace) -> bool {
+        let Some(db) = self.dbs.iter().position(|walked| !matches!(walked.source, Source::Done)) else {
+            return false;
+        };
+        if self.dbs[db].keys > 0 {
+            self.select(db);
+        }
+        let walked = &mut self.dbs[db];
+        let table = match &walked.source {
+            Source::Live(i) => &ks.dbs[*i].dict,
+            Source::Frozen(table) => table,
+            // Steps come between units, so no scope is open.
+            Source::Hidden | Source::Done => return true,
+        };
+        let (w, version, policy) = (&mut self.w, self.version, self.policy);
+        let before = w.out.len();
+        let mut written = 0;
+        let next = table.scan(walked.next, self.step, &mut |entry: &Entry| {
+            if walked.skip.is_empty() || !walked.skip.remove(&entry.key) {
+                write_key(w, ks, entry, version, policy);
+                written += 1;
+            }
+        });
+        self.written += written;
+        // Entries are as large as those before them, mostly.
+        let bytes = w.out.len() - before;
+        self.step =
+            if bytes > STEP_BYTES { (self.step / 4).max(1) } else { (self.step * 2).min(self.max_step) };
+        walked.next = if next == 0 { END } else { next };
+        if next == 0 {
+            walked.skip = HashSet::new();
+            if let Source::Frozen(table) = std::mem::replace(&mut walked.source, Source::Done) {
+                ks.garbage.push_table(table, Dict::new(ks.seed));
+            }
+        }
+        true
+    }
+
+    fn keep(&mut self, ks: &Keyspace, db: usize, hash: u64, key: &[u8]) {
+        let Some(at) = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db)) else {
+            return;
+        };
+        let walked = &mut self.dbs[at];
+        if u64::from(hash as u32) < walked.next || !walked.skip.insert(Bytes::from(key)) {
+            return;
+        }
+        let table = &ks.dbs[db].dict;
+        let Some(entry) = table.find(hash, key).map(|pos| table.get(pos)) else { return };
+        self.select(at);
+        debug_assert!(value_version(&entry.value, self.version) == self.version);
+        write_key(&mut self.w, ks, entry, self.version, self.policy);
+        self.written += 1;
+    }
+}
+
+impl Keyspace {
+    /// Adds a key that is loaded; false when it is there already and `replace` does not allow that.
+    pub fn load_entry(
+        &mut self,
+        db: usize,
+        key: Bytes,
+        value: crate::value::Value,
+        expire: Option<i64>,
+        access: Option<u32>,
+        replace: bool,
+    ) -> bool {
+        let hash = self.dbs[db].dict.hash(&key);
+        if let Some(pos) = self.dbs[db].dict.find(hash, &key) {
+            if !replace {
+                return false;
+            }
+            let old = self.unlink(db, pos);
+            self.discard(old.value);
+        }
+        let expire = expire.map_or(NO_EXPIRY, |at| if at == NO_EXPIRY { 1 } else { at });
+        let lru = access.unwrap_or_else(|| self.access_new());
+        self.in_use = self.in_use.max(db + 1);
+        let entry = Entry { key, value, expire, lru, hash: hash as u32 };
+        let table = &mut self.dbs[db];
+        table.used += entry.heap();
+        if expire != NO_EXPIRY {
+            table.volatile.add(hash as u32);
+        }
+        if super::fields::is_timed(&entry.value) {
+            table.timed.note(&entry.key, true);
+        }
+        table.dict.insert_new(hash, entry);
+        true
+    }
+}

@@ -1,0 +1,278 @@
+//! Reading files into a data set.
+
+use crate::aof::{CommandReader, Item, Trouble};
+use crate::log::Names;
+use crate::manifest::{FileKind, Manifest, Part};
+use crate::{dir, reason};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use totality_engine::dump::load::{LoadOptions, Loaded, load};
+use totality_engine::engine::NoTicker;
+use totality_engine::keyspace::Keyspace;
+use totality_engine::replay::Replayer;
+use totality_engine::state::{LogLevel, ServerState};
+use totality_engine::{ClientId, ConnInfo};
+use totality_rdb::Streamed;
+use totality_rdb::file::FileReader;
+
+/// A client for what is read.
+pub(crate) fn reader_client(sv: &mut ServerState) -> ClientId {
+    let (user, open) = (sv.acl.default_user().clone(), sv.acl.is_open());
+    let now = (sv.stamp / 1000) as i64;
+    sv.clients.add(ConnInfo::default(), user, open, now)
+}
+
+type Reader = FileReader<Streamed<File>>;
+
+/// Opens a snapshot file; `None` when there is none.
+///
+/// # Errors
+/// When it cannot be read, or is none.
+pub(crate) fn open_snapshot(path: &Path, sv: &ServerState) -> Result<Option<Reader>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => {
+            return Err(format!(
+                "Fatal error: can't open the RDB file {} for reading: {}",
+                path.display(),
+                reason(&e)
+            ));
+        }
+    };
+    let strict = sv.config.rdb_version_check == 0;
+    let input = Streamed::new(file, sv.config.rdbchecksum);
+    FileReader::open(input, strict, sv.config.rdbchecksum).map(Some).map_err(|e| e.to_string())
+}
+
+/// Reads an opened snapshot.
+///
+/// # Errors
+/// What is wrong, and at which byte.
+pub(crate) fn read_snapshot(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    file: &mut Reader,
+    options: LoadOptions,
+) -> Result<Loaded, String> {
+    let client = reader_client(sv);
+    let loaded = load(ks, sv, client, file, options, &mut |_| {});
+    sv.clients.remove(client);
+    let loaded = loaded.map_err(|e| {
+        let crc = if e.text.contains("checksum") { "RDB CRC error. " } else { "" };
+        format!("{crc}{e}")
+    })?;
+    for (name, value) in &loaded.remarks {
+        if name == b"redis-ver" || name == b"valkey-ver" {
+            let who = if name == b"redis-ver" { "Redis" } else { "Valkey" };
+            let version = String::from_utf8_lossy(value);
+            sv.log(LogLevel::Notice, format!("Loading RDB produced by {who} version {version}"));
+        }
+    }
+    if loaded.empty > 0 {
+        sv.log(LogLevel::Notice, format!("{} keys without a value were left out", loaded.empty));
+    }
+    sv.persist.loaded = (loaded.expired, loaded.keys);
+    let (keys, expired) = (loaded.keys, loaded.expired);
+    sv.log(LogLevel::Notice, format!("Done loading RDB, keys loaded: {keys}, keys expired: {expired}."));
+    Ok(loaded)
+}
+
+/// What is to be done with the append-only file that was read.
+pub(crate) struct Replayed {
+    pub(crate) manifest: Manifest,
+    /// There was something to read.
+    pub(crate) found: bool,
+}
+
+/// Finds the manifest. A single file of an older server, beside the directory, becomes the base of a new one.
+///
+/// # Errors
+/// When a file cannot be read or moved, or the manifest is damaged.
+pub(crate) fn find_manifest(
+    data_dir: &Path,
+    names: &Names,
+    sv: &mut ServerState,
+) -> Result<Manifest, String> {
+    let path = names.manifest();
+    match std::fs::read(&path) {
+        Ok(text) => {
+            return Manifest::parse(&text)
+                .map_err(|why| format!("FATAL AOF MANIFEST FILE ERROR: {why}: {}", path.display()));
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(e) => {
+            return Err(format!(
+                "Fatal error: can't open the AOF manifest file {} for reading: {}",
+                path.display(),
+                reason(&e)
+            ));
+        }
+    }
+    let old = data_dir.join(&names.name);
+    let mut manifest = Manifest::default();
+    if !old.is_file() {
+        return Ok(manifest);
+    }
+    std::fs::create_dir_all(&names.dir)
+        .map_err(|e| format!("Can't create the append-only dir: {}", reason(&e)))?;
+    manifest.base = Some(Part { name: names.name.clone(), seq: 1, kind: FileKind::Base });
+    names.store(&manifest).map_err(|e| format!("Can't write the AOF manifest: {}", reason(&e)))?;
+    dir::rename(&old, &names.dir.join(&names.name))
+        .map_err(|e| format!("Error trying to move the old AOF file {}: {}", old.display(), reason(&e)))?;
+    sv.log(
+        LogLevel::Notice,
+        format!(
+            "Successfully migrated an old-style AOF configuration ({}) into the AOF directory",
+            names.name
+        ),
+    );
+    Ok(manifest)
+}
+
+/// Reads all parts of the append-only file.
+///
+/// # Errors
+/// What is wrong, in which file and at which byte. A cut at the end of the last file is repaired when the configuration
+/// allows it.
+pub(crate) fn read_log(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    data_dir: &Path,
+    names: &Names,
+) -> Result<Replayed, String> {
+    let manifest = find_manifest(data_dir, names, sv)?;
+    let parts: Vec<Part> = manifest.parts().cloned().collect();
+    let (mut keys, mut found) = (Loaded::default(), false);
+    for (i, part) in parts.iter().enumerate() {
+        let path = names.dir.join(&part.name);
+        let last = i + 1 == parts.len();
+        let client = reader_client(sv);
+        let result = read_part(ks, sv, client, &path, last);
+        sv.clients.remove(client);
+        let loaded = result.map_err(|why| format!("{}: {why}", part.name))?;
+        keys.keys += loaded.keys;
+        found = true;
+        sv.log(
+            LogLevel::Notice,
+            format!(
+                "DB loaded from {} file {}",
+                if part.kind == FileKind::Base { "base" } else { "incr" },
+                part.name
+            ),
+        );
+    }
+    sv.persist.loaded = (0, keys.keys);
+    Ok(Replayed { manifest, found })
+}
+
+fn read_part(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    client: ClientId,
+    path: &Path,
+    last: bool,
+) -> Result<Loaded, String> {
+    let mut file = File::open(path)
+        .map_err(|e| format!("Fatal error: can't open the append log file for reading: {}", reason(&e)))?;
+    let mut magic = [0; 6];
+    let n = read_up_to(&mut file, &mut magic).map_err(|e| reason(&e))?;
+    file.seek(SeekFrom::Start(0)).map_err(|e| reason(&e))?;
+    let mut loaded = Loaded::default();
+    if magic[..n].starts_with(b"REDIS") || magic[..n].starts_with(b"VALKEY") {
+        let strict = sv.config.rdb_version_check == 0;
+        let check = sv.config.rdbchecksum;
+        let mut reader =
+            FileReader::open(Streamed::new(file, check), strict, check).map_err(|e| e.to_string())?;
+        loaded = load(ks, sv, client, &mut reader, LoadOptions::default(), &mut |_| {}).map_err(|e| {
+            format!("Error reading the RDB preamble of the AOF file, AOF loading aborted: {e}")
+        })?;
+        // Older servers append commands to the base itself.
+        let offset = reader.offset();
+        let (rest, ahead) = reader.into_input().into_parts();
+        let source = io::Cursor::new(ahead).chain(rest);
+        replay(ks, sv, client, CommandReader::new(source, offset), path, last)?;
+    } else {
+        replay(ks, sv, client, CommandReader::new(file, 0), path, last)?;
+    }
+    Ok(loaded)
+}
+
+fn read_up_to(file: &mut File, buf: &mut [u8]) -> io::Result<usize> {
+    let mut n = 0;
+    while n < buf.len() {
+        match file.read(&mut buf[n..])? {
+            0 => break,
+            got => n += got,
+        }
+    }
+    Ok(n)
+}
+
+fn replay<R: Read>(
+    ks: &mut Keyspace,
+    sv: &mut ServerState,
+    client: ClientId,
+    mut reader: CommandReader<R>,
+    path: &Path,
+    last: bool,
+) -> Result<(), String> {
+    let mut replayer = Replayer::begin(ks, client);
+    // Behind the last command that was run, or unit.
+    let mut valid = reader.offset();
+    let ended = loop {
+        match reader.next_item() {
+            Ok(Item::Stamp(_)) => {}
+            Ok(Item::Command(argv)) => {
+                if let Err(why) = replayer.run(ks, sv, argv, &mut NoTicker) {
+                    break Err(why);
+                }
+            }
+            Ok(Item::End) if replayer.in_unit() => break Ok(Some(valid)),
+            Ok(Item::End) => break Ok(None),
+            Err(Trouble::Cut) => break Ok(Some(valid)),
+            Err(Trouble::Format(what)) => {
+                break Err(format!(
+                    "Bad file format reading the append only file: {what} (at byte {}): make a backup of your AOF file, then use `totality check --fix <filename>`",
+                    reader.offset()
+                ));
+            }
+            Err(Trouble::Io(e)) => {
+                break Err(format!("Unrecoverable error reading the append only file: {}", reason(&e)));
+            }
+        }
+        if !replayer.in_unit() {
+            valid = reader.offset();
+        }
+    };
+    let (errors, first) = replayer.end(ks, sv);
+    if let Some(first) = first {
+        sv.log(
+            LogLevel::Warning,
+            format!("{errors} commands of {} answered with an error, the first: {first}", path.display()),
+        );
+    }
+    match ended? {
+        None => Ok(()),
+        Some(valid) if last && sv.config.aof_load_truncated => {
+            sv.log(
+                LogLevel::Warning,
+                format!("!!! Warning: short read while loading the AOF file {}!!!", path.display()),
+            );
+            sv.log(
+                LogLevel::Warning,
+                format!(
+                    "AOF loaded anyway because aof-load-truncated is enabled: truncated to {valid} bytes"
+                ),
+            );
+            let file = std::fs::OpenOptions::new().write(true).open(path).map_err(|e| reason(&e))?;
+            file.set_len(valid)
+                .and_then(|()| file.sync_all())
+                .map_err(|e| format!("Error truncating the AOF file: {}", reason(&e)))
+        }
+        Some(valid) => Err(format!(
+            "Unexpected end of file reading the append only file (the last complete command ends at byte {valid}). You can: 1) make a backup of your AOF file, then use `totality check --fix <filename>`. 2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the server."
+        )),
+    }
+}

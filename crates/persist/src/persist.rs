@@ -1,0 +1,694 @@
+//! The owner's side of files.
+
+use crate::load::{self, open_snapshot, read_log, read_snapshot};
+use crate::log::{Fatal, Log, Names};
+use crate::manifest::{FileKind, Manifest, Part};
+use crate::writer::{FileWriter, Target, Waker};
+use crate::{dir, reason};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use totality_engine::dump::load::{LoadOptions, begin_snapshot};
+use totality_engine::engine::Engine;
+use totality_engine::execute::update_recording;
+use totality_engine::keyspace::Keyspace;
+use totality_engine::persistence::{Job, LogState, Request};
+use totality_engine::state::{LogLevel, ServerState};
+
+/// Time that one step of a snapshot takes.
+const STEP: Duration = Duration::from_micros(1500);
+/// Seconds before a background save that failed is tried again.
+const RETRY: i64 = 5;
+/// Keys up to which an emptied data set is saved at once.
+const FEW: usize = 10_000;
+
+/// What an error reply says when there is no more to say: the log has it.
+const FAILED: &str = "ERR";
+
+/// A snapshot that is being written.
+struct Running {
+    job: Job,
+    writer: FileWriter,
+    /// All was handed to the writer.
+    sent: bool,
+    /// The base that it becomes.
+    base: Option<Part>,
+    began: Instant,
+}
+
+/// Snapshots and the append-only file of one data set.
+pub struct Persist {
+    dir: PathBuf,
+    lock: Option<File>,
+    running: Option<Running>,
+    log: Option<Log>,
+    waker: Waker,
+    next_step: Instant,
+    next_rewrite: Instant,
+    fatal: Option<String>,
+}
+
+impl std::fmt::Debug for Persist {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Persist").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+fn now(sv: &ServerState) -> i64 {
+    (sv.stamp / 1_000_000) as i64
+}
+
+impl Persist {
+    /// Files in `dir`, which is there. `waker` is called from other threads when [`Persist::turn`] has something to do.
+    pub fn new(dir: &Path, waker: Arc<dyn Fn() + Send + Sync>) -> Persist {
+        let soon = Instant::now();
+        Persist {
+            dir: dir.to_owned(),
+            lock: None,
+            running: None,
+            log: None,
+            waker,
+            next_step: soon,
+            next_rewrite: soon,
+            fatal: None,
+        }
+    }
+
+    /// Loads what the directory holds, as the configuration says, and opens the append-only file.
+    ///
+    /// # Errors
+    /// When the directory belongs to another process, or a file is damaged: then the data set must not be used.
+    pub fn open(&mut self, engine: &mut Engine) -> Result<(), String> {
+        engine.wake();
+        let Engine { ks, sv } = engine;
+        sv.persist.available = true;
+        if sv.config.appendonly || !sv.config.save.is_empty() {
+            self.lock()?;
+        }
+        ks.begin_unit(sv.stamp);
+        let path = self.snapshot_path(sv);
+        if sv.config.appendonly {
+            let names = Names::of(&self.dir, &sv.config);
+            let replayed = read_log(ks, sv, &self.dir, &names)?;
+            ks.dirty = 0;
+            if replayed.found || !path.is_file() {
+                return self.open_log(ks, sv, names, replayed.manifest);
+            }
+            // The log is new: what the snapshot holds becomes its base.
+            self.load_snapshot(ks, sv, &path)?;
+            self.open_log(ks, sv, names, replayed.manifest)?;
+        } else {
+            self.load_snapshot(ks, sv, &path)?;
+        }
+        ks.dirty = 0;
+        Ok(())
+    }
+
+    fn load_snapshot(&mut self, ks: &mut Keyspace, sv: &mut ServerState, path: &Path) -> Result<(), String> {
+        let fatal = |why: String| format!("{why}\nFatal error loading the DB, check server logs. Exiting.");
+        let Some(mut file) = open_snapshot(path, sv).map_err(fatal)? else { return Ok(()) };
+        let began = Instant::now();
+        let options = LoadOptions { merge: false, drop_expired: true };
+        read_snapshot(ks, sv, &mut file, options).map_err(fatal)?;
+        let seconds = began.elapsed().as_secs_f64();
+        sv.log(LogLevel::Notice, format!("DB loaded from disk: {seconds:.3} seconds"));
+        Ok(())
+    }
+
+    /// Opens the append-only file; without a base, one of the data set as it is.
+    fn open_log(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        names: Names,
+        mut manifest: Manifest,
+    ) -> Result<(), String> {
+        let failed = |why: &str| format!("Can't open or create the append-only file: {why}");
+        std::fs::create_dir_all(&names.dir).map_err(|e| failed(&reason(&e)))?;
+        dir::remove_temporary(&names.dir);
+        if manifest.base.is_none() && manifest.incr.is_empty() {
+            let base = names.base(1);
+            let target = Target { temp: names.temp_base(), path: names.dir.join(&base.name) };
+            let size = self.write_now(ks, sv, target, true).map_err(|why| failed(&why))?;
+            sv.log(
+                LogLevel::Notice,
+                format!("Creating AOF base file {} on server start ({size} bytes)", base.name),
+            );
+            manifest.base = Some(base);
+        }
+        let mut log = Log::open(names, manifest, self.waker.clone()).map_err(|e| failed(&reason(&e)))?;
+        if !sv.config.aof_disable_auto_gc {
+            log.remove_history().map_err(|why| failed(&why))?;
+        }
+        (sv.persist.log.size, sv.persist.log.base_size) = (log.size(), log.size());
+        sv.persist.log.state = LogState::On;
+        self.log = Some(log);
+        update_recording(ks, sv);
+        Ok(())
+    }
+
+    fn lock(&mut self) -> Result<(), String> {
+        if self.lock.is_none() {
+            let file = dir::lock(&self.dir).map_err(|e| {
+                format!("Can't lock the data directory '{}': {}", self.dir.display(), reason(&e))
+            })?;
+            self.lock = Some(file);
+            dir::remove_temporary(&self.dir);
+        }
+        Ok(())
+    }
+
+    fn snapshot_path(&self, sv: &ServerState) -> PathBuf {
+        self.dir.join(&sv.config.dbfilename)
+    }
+
+    fn snapshot_target(&self, sv: &ServerState) -> Target {
+        let temp = self.dir.join(format!("temp-totality-{}.rdb", std::process::id()));
+        Target { temp, path: self.snapshot_path(sv) }
+    }
+
+    /// What a command asks for; see [`totality_engine::Ticker::persist`].
+    ///
+    /// # Errors
+    /// The error reply.
+    pub fn request(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        request: Request,
+    ) -> Result<(), String> {
+        match request {
+            Request::Save => self.save(ks, sv).map_err(|_| FAILED.to_owned()),
+            Request::BackgroundSave => self.begin_save(ks, sv).map_err(|_| FAILED.to_owned()),
+            Request::CancelSave => {
+                self.cancel(ks, sv);
+                Ok(())
+            }
+            Request::RewriteLog => self.begin_rewrite(ks, sv).map_err(|_| {
+                "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.".to_owned()
+            }),
+            Request::Reload { save, flush, merge } => self.reload(ks, sv, save, flush, merge),
+            Request::ReloadLog => self.reload_log(ks, sv),
+            Request::Shutdown { save, force } => match self.shutdown(ks, sv, save) {
+                Err(_) if !force => Err("ERR Errors trying to SHUTDOWN. Check logs.".to_owned()),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// Writes a snapshot while all wait.
+    fn save(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+        let done = self.lock().and_then(|()| {
+            let target = self.snapshot_target(sv);
+            self.write_now(ks, sv, target, false)
+        });
+        match done {
+            Ok(_) => {
+                sv.log(LogLevel::Notice, "DB saved on disk");
+                ks.dirty = 0;
+                sv.persist.saves += 1;
+                (sv.persist.last_save, sv.persist.save_ok) = (now(sv), true);
+                Ok(())
+            }
+            Err(why) => {
+                sv.log(LogLevel::Warning, format!("Error saving the DB: {why}"));
+                Err(why)
+            }
+        }
+    }
+
+    /// Writes a whole snapshot at once; gives its size.
+    fn write_now(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        target: Target,
+        base: bool,
+    ) -> Result<u64, String> {
+        // One snapshot at a time: the one in the making is written to its end first.
+        self.drive(ks, sv);
+        let mut writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
+        begin_snapshot(ks, sv, base);
+        loop {
+            let ended = ks.snapshot_step(&mut || false);
+            writer.send(ks.take_snapshot_bytes(), true);
+            if ended {
+                break;
+            }
+        }
+        ks.drop_snapshot();
+        writer.finish(sv.config.rdbchecksum, true);
+        writer.wait()
+    }
+
+    /// Hands all of the snapshot in the making to its writer.
+    fn drive(&mut self, ks: &mut Keyspace, sv: &ServerState) {
+        let Some(running) = self.running.as_mut().filter(|running| !running.sent) else { return };
+        loop {
+            let ended = ks.snapshot_step(&mut || false);
+            running.writer.send(ks.take_snapshot_bytes(), true);
+            if ended {
+                break;
+            }
+        }
+        running.writer.finish(sv.config.rdbchecksum, true);
+        running.sent = true;
+        ks.drop_snapshot();
+    }
+
+    fn begin_save(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+        sv.persist.last_try = now(sv);
+        let begun = self.lock().and_then(|()| {
+            let target = self.snapshot_target(sv);
+            self.begin(ks, sv, Job::Snapshot, target, None)
+        });
+        match &begun {
+            Ok(()) => {
+                sv.persist.saves += 1;
+                sv.persist.dirty_before = ks.dirty;
+                sv.log(LogLevel::Notice, "Background saving started");
+            }
+            Err(why) => {
+                sv.persist.save_ok = false;
+                sv.log(LogLevel::Warning, format!("Can't save in background: {why}"));
+            }
+        }
+        begun
+    }
+
+    fn begin(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        job: Job,
+        target: Target,
+        base: Option<Part>,
+    ) -> Result<(), String> {
+        if self.running.is_some() {
+            return Err("another snapshot is being written".to_owned());
+        }
+        let writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
+        begin_snapshot(ks, sv, base.is_some());
+        if sv.config.rdb_key_save_delay > 0 {
+            ks.slow_snapshot();
+        }
+        self.running = Some(Running { job, writer, sent: false, base, began: Instant::now() });
+        sv.persist.job = Some((job, now(sv)));
+        self.next_step = Instant::now();
+        Ok(())
+    }
+
+    /// Gives up what is written in the background.
+    fn cancel(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        if self.running.take().is_some() {
+            ks.drop_snapshot();
+            sv.persist.job = None;
+        }
+    }
+
+    fn begin_rewrite(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+        let begun = self.lock().and_then(|()| self.try_begin_rewrite(ks, sv));
+        match &begun {
+            Ok(()) => {
+                sv.persist.rewrites += 1;
+                sv.persist.rewrite_scheduled = false;
+                sv.log(LogLevel::Notice, "Background append only file rewriting started");
+            }
+            Err(why) => {
+                sv.persist.rewrite_ok = false;
+                self.next_rewrite = Instant::now() + Duration::from_secs(RETRY as u64);
+                sv.log(LogLevel::Warning, format!("Can't rewrite append only file in background: {why}"));
+            }
+        }
+        begun
+    }
+
+    fn try_begin_rewrite(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+        let names = Names::of(&self.dir, &sv.config);
+        std::fs::create_dir_all(&names.dir).map_err(|e| reason(&e))?;
+        let base = match &mut self.log {
+            Some(log) => {
+                log.begin_part(&mut sv.persist.log)?;
+                log.names.base(log.manifest.next_base())
+            }
+            None => {
+                // What waits is in the base.
+                sv.persist.log.buffer.clear();
+                sv.persist.log.selected = None;
+                names.base(load::find_manifest(&self.dir, &names, sv)?.next_base())
+            }
+        };
+        let target = Target { temp: names.temp_base(), path: names.dir.join(&base.name) };
+        self.begin(ks, sv, Job::Rewrite, target, Some(base))
+    }
+
+    /// DEBUG RELOAD.
+    fn reload(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        save: bool,
+        flush: bool,
+        merge: bool,
+    ) -> Result<(), String> {
+        const FAILED_LOAD: &str = "ERR Error trying to load the RDB dump, check server logs";
+        if save {
+            self.save(ks, sv).map_err(|_| FAILED.to_owned())?;
+        }
+        self.drive(ks, sv);
+        let path = self.snapshot_path(sv);
+        let opened = open_snapshot(&path, sv);
+        let failed = |sv: &mut ServerState, why: String| {
+            sv.log(LogLevel::Warning, format!("{}: {why}", path.display()));
+            FAILED_LOAD.to_owned()
+        };
+        let mut file = match opened {
+            Ok(Some(file)) => file,
+            Ok(None) => return Err(failed(sv, "no such file".to_owned())),
+            Err(why) => return Err(failed(sv, why)),
+        };
+        // Only now is it known that there is something to load.
+        if flush {
+            self.empty(ks, sv);
+        }
+        let options = LoadOptions { merge: merge || !flush, drop_expired: true };
+        read_snapshot(ks, sv, &mut file, options).map_err(|why| failed(sv, why))?;
+        sv.log(LogLevel::Warning, "DB reloaded by DEBUG RELOAD");
+        Ok(())
+    }
+
+    fn empty(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        let all = ks.dbs().len();
+        ks.flush(0..all);
+        sv.scripts.libraries.flush();
+    }
+
+    /// DEBUG LOADAOF.
+    fn reload_log(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+        const FAILED_LOAD: &str = "ERR Error trying to load the AOF files, check server logs";
+        if let Some(log) = &mut self.log {
+            log.flush(&mut sv.persist.log).map_err(|_| FAILED_LOAD.to_owned())?;
+        }
+        self.drive(ks, sv);
+        self.empty(ks, sv);
+        let names = Names::of(&self.dir, &sv.config);
+        let read = read_log(ks, sv, &self.dir, &names);
+        ks.dirty = 0;
+        match read {
+            Ok(_) => {
+                sv.persist.log.selected = None;
+                sv.log(LogLevel::Warning, "Append Only File loaded by DEBUG LOADAOF");
+                Ok(())
+            }
+            Err(why) => {
+                sv.log(LogLevel::Warning, why);
+                Err(FAILED_LOAD.to_owned())
+            }
+        }
+    }
+
+    /// Writes out what must not be lost. `save`: a snapshot, or none, or where there are save points.
+    ///
+    /// # Errors
+    /// What went wrong; it is in the log too.
+    pub fn shutdown(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        save: Option<bool>,
+    ) -> Result<(), String> {
+        self.cancel(ks, sv);
+        if let Some(log) = &mut self.log
+            && let Err(why) = log.flush(&mut sv.persist.log)
+        {
+            sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
+            return Err(why);
+        }
+        if save.unwrap_or(!sv.config.save.is_empty()) {
+            sv.log(LogLevel::Notice, "Saving the final RDB snapshot before exiting.");
+            if let Err(why) = self.save(ks, sv) {
+                sv.log(LogLevel::Warning, "Error trying to save the DB, can't exit.");
+                return Err(why);
+            }
+        }
+        Ok(())
+    }
+
+    /// Called before the replies of a turn leave: writes its commands to the append-only file.
+    #[inline]
+    pub fn before_replies(&mut self, sv: &mut ServerState) {
+        if let Some(log) = &mut self.log {
+            let before = sv.persist.log.error.clone();
+            let rewriting = self.running.is_some();
+            if let Err(Fatal(why)) = log.write(&mut sv.persist.log, &sv.config, rewriting) {
+                sv.log(LogLevel::Warning, why.clone());
+                self.fatal = Some(why);
+            }
+            let after = &sv.persist.log.error;
+            if *after != before {
+                let line = match after {
+                    Some(why) => format!("Error writing to the AOF file: {why}"),
+                    None => "AOF write error looks solved. The server can write again.".to_owned(),
+                };
+                sv.log(LogLevel::Warning, line);
+            }
+        }
+    }
+
+    /// Why the data set must not be used any longer: replies that have not left must not leave.
+    pub fn fatal(&self) -> Option<&str> {
+        self.fatal.as_deref()
+    }
+
+    /// Goes on with what is done in the background.
+    pub fn turn(&mut self, engine: &mut Engine) {
+        let Engine { ks, sv } = engine;
+        if self.running.is_some() {
+            self.step(ks, sv);
+            self.finish(ks, sv);
+        }
+    }
+
+    /// When [`Persist::turn`] and [`Persist::before_replies`] want to be called next.
+    pub fn next_deadline(&self, engine: &Engine) -> Option<Instant> {
+        let step = self.running.as_ref().filter(|running| !running.sent).map(|_| self.next_step);
+        let log = self.log.as_ref().and_then(|log| log.next_deadline(&engine.sv.persist.log));
+        step.into_iter().chain(log).min()
+    }
+
+    fn step(&mut self, ks: &mut Keyspace, sv: &ServerState) {
+        let Some(running) = self.running.as_mut().filter(|running| !running.sent) else { return };
+        let began = Instant::now();
+        if began < self.next_step {
+            return;
+        }
+        if !running.writer.has_room() {
+            self.next_step = began + Duration::from_millis(1);
+            return;
+        }
+        let delay = u64::try_from(sv.config.rdb_key_save_delay).unwrap_or(0);
+        let before = ks.snapshot_progress().0;
+        let ended = ks.snapshot_step(&mut || delay > 0 || began.elapsed() >= STEP);
+        let keys = ks.snapshot_progress().0 - before;
+        running.writer.send(ks.take_snapshot_bytes(), false);
+        if ended {
+            running.sent = true;
+            running.writer.finish(sv.config.rdbchecksum, true);
+            ks.drop_snapshot();
+        } else if delay > 0 {
+            self.next_step = began + Duration::from_micros(delay.saturating_mul(keys));
+        }
+    }
+
+    fn finish(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        let Some(result) = self.running.as_mut().and_then(|running| running.writer.ended()) else { return };
+        let Some(Running { job, base, began, .. }) = self.running.take() else { return };
+        ks.drop_snapshot();
+        sv.persist.job = None;
+        let seconds = began.elapsed().as_secs() as i64;
+        match job {
+            Job::Snapshot => {
+                sv.persist.save_seconds = seconds;
+                sv.persist.save_ok = result.is_ok();
+                match result {
+                    Ok(_) => {
+                        sv.log(LogLevel::Notice, "Background saving terminated with success");
+                        ks.dirty = ks.dirty.saturating_sub(sv.persist.dirty_before);
+                        sv.persist.last_save = now(sv);
+                    }
+                    Err(why) => sv.log(LogLevel::Warning, format!("Background saving error: {why}")),
+                }
+            }
+            Job::Rewrite => {
+                sv.persist.rewrite_seconds = seconds;
+                let done = result.and_then(|_| match base {
+                    Some(base) => self.take_base(ks, sv, base),
+                    None => Ok(()),
+                });
+                sv.persist.rewrite_ok = done.is_ok();
+                match done {
+                    Ok(()) => sv.log(LogLevel::Notice, "Background AOF rewrite finished successfully"),
+                    Err(why) => {
+                        sv.log(
+                            LogLevel::Warning,
+                            format!("Background AOF rewrite terminated with error: {why}"),
+                        );
+                        self.next_rewrite = Instant::now() + Duration::from_secs(RETRY as u64);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A base is complete.
+    fn take_base(&mut self, ks: &mut Keyspace, sv: &mut ServerState, base: Part) -> Result<(), String> {
+        let keep_old = sv.config.aof_disable_auto_gc;
+        if let Some(log) = &mut self.log {
+            return log.take_base(base, &mut sv.persist.log, keep_old);
+        }
+        let names = Names::of(&self.dir, &sv.config);
+        let old = load::find_manifest(&self.dir, &names, sv)?;
+        let mut manifest = Manifest { base: Some(base), ..Manifest::default() };
+        let gone = old.parts().chain(&old.history).cloned();
+        manifest.history = gone.map(|part| Part { kind: FileKind::History, ..part }).collect();
+        if sv.persist.log.state != LogState::Starting {
+            // The file is off; still, the rewrite was asked for.
+            return names.store(&manifest).map_err(|e| reason(&e));
+        }
+        // The commands since wait in memory; their part comes after all that were there.
+        let seq = old.next_incr();
+        manifest.incr.push(Part {
+            name: format!("{}.{seq}.incr.aof", names.name),
+            seq,
+            kind: FileKind::Incr,
+        });
+        let mut log = Log::open(names, manifest, self.waker.clone()).map_err(|e| reason(&e))?;
+        if !keep_old {
+            log.remove_history()?;
+        }
+        (sv.persist.log.size, sv.persist.log.base_size) = (log.size(), log.size());
+        sv.persist.log.state = LogState::On;
+        self.log = Some(log);
+        update_recording(ks, sv);
+        Ok(())
+    }
+
+    /// Periodic work: save points, rewrites, `appendonly` as it is configured.
+    pub fn cron(&mut self, engine: &mut Engine) {
+        let Engine { ks, sv } = engine;
+        self.follow_config(ks, sv);
+        if std::mem::take(&mut sv.persist.flushed) {
+            self.after_flush(ks, sv);
+        }
+        if self.running.is_some() {
+            return;
+        }
+        if sv.persist.rewrite_scheduled && Instant::now() >= self.next_rewrite {
+            // What goes wrong is in the log.
+            let _ = self.begin_rewrite(ks, sv);
+        } else if sv.persist.save_scheduled
+            && now(sv) - sv.persist.last_try > if sv.persist.save_ok { -1 } else { RETRY }
+        {
+            sv.persist.save_scheduled = false;
+            let _ = self.begin_save(ks, sv);
+        } else if let Some((seconds, changes)) = due_save(ks, sv) {
+            sv.log(LogLevel::Notice, format!("{changes} changes in {seconds} seconds. Saving..."));
+            let _ = self.begin_save(ks, sv);
+        } else if self.log.is_some() && Instant::now() >= self.next_rewrite {
+            let (size, base) = (sv.persist.log.size, sv.persist.log.base_size.max(1));
+            let percent = sv.config.auto_aof_rewrite_percentage;
+            if percent > 0 && size > sv.config.auto_aof_rewrite_min_size {
+                let growth = (size.saturating_mul(100) / base).saturating_sub(100);
+                if growth >= percent {
+                    sv.log(
+                        LogLevel::Notice,
+                        format!("Starting automatic rewriting of AOF on {growth}% growth"),
+                    );
+                    let _ = self.begin_rewrite(ks, sv);
+                }
+            }
+        }
+    }
+
+    /// A parameter was changed: `appendonly` is obeyed at once.
+    pub fn config_changed(&mut self, engine: &mut Engine, name: &str) {
+        if name == "appendonly" {
+            self.cron(engine);
+        }
+    }
+
+    /// CONFIG SET appendonly.
+    fn follow_config(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        match (sv.config.appendonly, sv.persist.log.state) {
+            (true, LogState::Off) => {
+                sv.persist.log.state = LogState::Starting;
+                sv.persist.rewrite_scheduled = true;
+                if matches!(self.running.as_ref().map(|r| r.job), Some(Job::Snapshot)) {
+                    sv.log(LogLevel::Notice, "AOF was enabled but there is already another background operation. An AOF background was scheduled to start when possible.");
+                }
+            }
+            (true, LogState::Starting) if self.running.is_none() => sv.persist.rewrite_scheduled = true,
+            (false, LogState::On | LogState::Starting) => {
+                if matches!(self.running.as_ref().map(|r| r.job), Some(Job::Rewrite)) {
+                    self.cancel(ks, sv);
+                }
+                if let Some(mut log) = self.log.take()
+                    && let Err(why) = log.flush(&mut sv.persist.log)
+                {
+                    sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
+                }
+                sv.persist.log = Default::default();
+                sv.persist.rewrite_scheduled = false;
+            }
+            _ => {}
+        }
+        update_recording(ks, sv);
+    }
+
+    /// FLUSHALL: a snapshot that is being written is of no use, and the file on disk is to become empty too.
+    fn after_flush(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        if matches!(self.running.as_ref().map(|r| r.job), Some(Job::Snapshot)) {
+            self.cancel(ks, sv);
+            sv.log(LogLevel::Notice, "Background saving was given up: the data set was emptied");
+        }
+        if sv.config.save.is_empty() {
+            return;
+        }
+        if ks.dbs().iter().map(|db| db.len()).sum::<usize>() <= FEW {
+            let dirty = ks.dirty;
+            // What goes wrong is in the log.
+            let _ = self.save(ks, sv);
+            ks.dirty = dirty;
+        } else {
+            sv.persist.save_scheduled = true;
+        }
+    }
+
+    /// The data directory changes: its lock must be had first.
+    ///
+    /// # Errors
+    /// When another process has it.
+    pub fn set_dir(&mut self, dir: &Path) -> Result<(), String> {
+        if self.lock.is_some() {
+            self.lock = Some(dir::lock(dir).map_err(|e| reason(&e))?);
+        }
+        self.dir = dir.to_owned();
+        Ok(())
+    }
+}
+
+/// The save point that is due: its seconds, and the changes so far.
+fn due_save(ks: &Keyspace, sv: &ServerState) -> Option<(i64, u64)> {
+    let now = now(sv);
+    if !sv.persist.save_ok && now - sv.persist.last_try <= RETRY {
+        return None;
+    }
+    let numbers: Vec<i64> = sv.config.save.split(' ').filter_map(|n| n.parse().ok()).collect();
+    numbers
+        .chunks_exact(2)
+        .find(|pair| {
+            ks.dirty >= pair[1].max(0) as u64 && ks.dirty > 0 && now - sv.persist.last_save > pair[0]
+        })
+        .map(|pair| (pair[0], ks.dirty))
+}

@@ -1,0 +1,140 @@
+//! Writes a snapshot on a thread of its own, so that the disk does not hold up commands.
+
+use crate::{dir, reason};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, channel, sync_channel};
+use totality_ds::crc::crc64;
+
+/// Pieces that may wait for the disk.
+const QUEUE: usize = 16;
+/// Bytes after which the system is told to write, so that the last fsync is not a long one.
+const SYNC_EVERY: u64 = 32 << 20;
+
+/// Wakes the owner of a loop.
+pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
+
+enum Piece {
+    Bytes(Vec<u8>),
+    /// All is there: the checksum follows, or eight zero bytes.
+    End {
+        checksum: bool,
+    },
+}
+
+/// A file in the making. Dropping it gives it up.
+pub(crate) struct FileWriter {
+    pieces: Option<SyncSender<Piece>>,
+    done: Receiver<Result<u64, String>>,
+    /// What the queue had no room for.
+    waiting: Option<Piece>,
+}
+
+/// Where a file is written, and what becomes of it.
+pub(crate) struct Target {
+    pub(crate) temp: PathBuf,
+    /// Its name once it is complete and safe.
+    pub(crate) path: PathBuf,
+}
+
+impl FileWriter {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When the file or the thread cannot be made.
+    pub(crate) fn begin(target: Target, waker: Waker) -> std::io::Result<FileWriter> {
+        let file = dir::create(&target.temp)?;
+        let (pieces, queue) = sync_channel(QUEUE);
+        let (tell, done) = channel();
+        std::thread::Builder::new().name("snapshot".into()).spawn(move || {
+            let result = write(file, &target, &queue);
+            if result.is_err() {
+                // It is of no use to anybody.
+                let _ = std::fs::remove_file(&target.temp);
+            }
+            // The owner is gone when it gave the file up.
+            let _ = tell.send(result);
+            waker();
+        })?;
+        Ok(FileWriter { pieces: Some(pieces), done, waiting: None })
+    }
+
+    /// True when the next piece can be taken.
+    pub(crate) fn has_room(&mut self) -> bool {
+        let Some(piece) = self.waiting.take() else { return true };
+        self.offer(piece);
+        self.waiting.is_none()
+    }
+
+    fn offer(&mut self, piece: Piece) {
+        let Some(pieces) = &self.pieces else { return };
+        if let Err(TrySendError::Full(piece)) = pieces.try_send(piece) {
+            self.waiting = Some(piece);
+        }
+    }
+
+    /// Hands over bytes; there must be room. `block`: waits for the disk.
+    pub(crate) fn send(&mut self, bytes: Vec<u8>, block: bool) {
+        if !bytes.is_empty() {
+            self.pass(Piece::Bytes(bytes), block);
+        }
+    }
+
+    /// All was sent: the checksum is written, the file is made safe and gets its name.
+    pub(crate) fn finish(&mut self, checksum: bool, block: bool) {
+        self.pass(Piece::End { checksum }, block);
+    }
+
+    fn pass(&mut self, piece: Piece, block: bool) {
+        if block {
+            if let Some(pieces) = &self.pieces {
+                for piece in self.waiting.take().into_iter().chain([piece]) {
+                    // A thread that is gone has said why.
+                    let _ = pieces.send(piece);
+                }
+            }
+        } else {
+            self.offer(piece);
+        }
+    }
+
+    /// How it ended, if it has: bytes of the file, or what went wrong.
+    pub(crate) fn ended(&mut self) -> Option<Result<u64, String>> {
+        match self.done.try_recv() {
+            Ok(result) => Some(result),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Err("the writing thread is gone".to_owned())),
+        }
+    }
+
+    /// Waits for the end.
+    pub(crate) fn wait(&mut self) -> Result<u64, String> {
+        self.done.recv().unwrap_or_else(|_| Err("the writing thread is gone".to_owned()))
+    }
+}
+
+fn write(mut file: std::fs::File, target: &Target, queue: &Receiver<Piece>) -> Result<u64, String> {
+    let (mut crc, mut size, mut synced) = (0, 0u64, 0u64);
+    loop {
+        match queue.recv() {
+            Ok(Piece::Bytes(bytes)) => {
+                file.write_all(&bytes).map_err(|e| reason(&e))?;
+                crc = crc64(crc, &bytes);
+                size += bytes.len() as u64;
+                if size - synced >= SYNC_EVERY {
+                    file.sync_data().map_err(|e| reason(&e))?;
+                    synced = size;
+                }
+            }
+            Ok(Piece::End { checksum }) => {
+                let crc = if checksum { crc } else { 0 };
+                file.write_all(&crc.to_le_bytes()).map_err(|e| reason(&e))?;
+                file.sync_all().map_err(|e| reason(&e))?;
+                dir::rename(&target.temp, &target.path).map_err(|e| reason(&e))?;
+                return Ok(size + 8);
+            }
+            Err(_) => return Err("given up".to_owned()),
+        }
+    }
+}
