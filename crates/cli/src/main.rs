@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod check;
 mod eval;
 mod print;
 mod remote;
@@ -21,11 +22,13 @@ struct Arguments {
 enum Command {
     Serve(serve::Arguments),
     Eval(eval::Arguments),
+    Check(check::Arguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
     }
 }

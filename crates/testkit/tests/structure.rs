@@ -9,7 +9,7 @@ use totality_engine::config::params;
 use totality_testkit::sources::{files, read, root, short};
 
 /// The layers, lowest first. A crate may use those before it.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["totality-ds", "totality-lua", "totality-resp"],
     &["totality-rdb"],
     &["totality-engine"],

@@ -19,6 +19,8 @@ pub enum Error {
     WouldBlock,
     /// An option of [`crate::Options`] was refused, with the reason.
     Option(String),
+    /// A file could not be read or written: the data set must not be used any longer.
+    Storage(String),
     /// The session was closed by QUIT or CLIENT KILL.
     Closed,
     /// A call in another thread panicked and may have left the data half-changed.
@@ -44,6 +46,7 @@ impl fmt::Display for Error {
             Error::Type { wanted, got } => write!(f, "the reply is not {wanted} but {got}"),
             Error::WouldBlock => f.write_str("the command would wait for another client"),
             Error::Option(text) => f.write_str(text),
+            Error::Storage(text) => write!(f, "files of the data set: {text}"),
             Error::Closed => f.write_str("the session is closed"),
             Error::Poisoned => f.write_str("a panic in another thread left the data in doubt"),
             Error::Empty => f.write_str("a command needs at least its name"),

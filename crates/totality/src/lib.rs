@@ -14,6 +14,8 @@
 //! A [`Db`] may be shared between threads; each [`Session`] is what a connection is to a server: it has its own
 //! database number, protocol version, transaction and watched keys. Two [`Db`]s share nothing.
 //!
+//! With [`Options::dir`] the data set is kept in files as a server keeps it.
+//!
 //! Nothing runs by itself: call [`Db::tick`] now and then so that keys nobody asks for expire.
 
 #![forbid(unsafe_code)]

@@ -4,6 +4,7 @@ use crate::clock::SystemClock;
 use crate::error::Error;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::path::{Path, PathBuf};
 use totality_engine::state::LogLevel;
 use totality_engine::{Clock, Config};
 
@@ -17,12 +18,25 @@ pub struct Options {
     pub(crate) clock: Option<Box<dyn Clock>>,
     pub(crate) seed: Option<[u8; 16]>,
     pub(crate) log: Option<Log>,
+    pub(crate) dir: Option<PathBuf>,
 }
 
 impl Options {
     /// Sets a parameter of `redis.conf`, for example `maxmemory` to `100mb`. It is checked when the data set is opened.
     pub fn set(mut self, name: &str, value: &str) -> Self {
         self.config.push((name.into(), value.into()));
+        self
+    }
+
+    /// Keeps the data set in this directory, which is made if need be: it is loaded when the data set is opened, and
+    /// every change goes to an append-only file there, as a server with `appendonly yes` does it. `appendfsync` says how
+    /// safe a change is when its call returns: `always`, or within a second (`everysec`, the default, which needs
+    /// [`crate::Db::tick`]). With `appendonly` set to `no` there are snapshots only: SAVE, BGSAVE, and one when the last
+    /// handle goes, if `save` names save points.
+    ///
+    /// The directory belongs to this process while the data set is open.
+    pub fn dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.dir = Some(dir.as_ref().to_owned());
         self
     }
 
@@ -45,7 +59,7 @@ impl Options {
     }
 
     pub(crate) fn config(&self) -> Result<Config, Error> {
-        let mut config = Config::default();
+        let mut config = Config { appendonly: self.dir.is_some(), ..Config::default() };
         for (name, value) in &self.config {
             let param = Config::param(name.as_bytes());
             let words: Vec<&[u8]> = match param {

@@ -1,11 +1,10 @@
 //! A session: one caller's view of the data set.
 
 use crate::batch::{Pipeline, Transaction};
-use crate::db::{Db, Inner};
+use crate::db::{Db, Files, Inner};
 use crate::error::Error;
 use crate::script::Script;
 use crate::value::FromFrame;
-use totality_engine::engine::NoTicker;
 use totality_engine::reply::TreeBuilder;
 use totality_engine::{After, ClientId, ConnInfo, Frame, Proto, Reply};
 
@@ -30,7 +29,9 @@ impl Session {
         let words: Vec<&[u8]> = args.iter().map(AsRef::as_ref).collect();
         let mut inner = self.db.lock()?;
         let reply = run(&mut inner, self.id, &words);
+        let settled = inner.settle();
         inner.drain();
+        settled?;
         match reply {
             Err(Error::WouldBlock) => {
                 // The engine holds the client for a reply that nobody will take: start again as a new one.
@@ -91,7 +92,9 @@ impl Session {
             let words: Vec<&[u8]> = command.iter().map(Vec::as_slice).collect();
             replies.push(run(&mut inner, self.id, &words));
         }
+        let settled = inner.settle();
         inner.drain();
+        settled?;
         Ok(replies)
     }
 }
@@ -104,7 +107,8 @@ fn run(inner: &mut Inner, id: ClientId, words: &[&[u8]]) -> Result<Frame, Error>
     let proto = engine.sv.clients.get(id).map(|c| c.proto).ok_or(Error::Closed)?;
     engine.wake();
     let mut tree = TreeBuilder::default();
-    let after = engine.execute_into(id, words, Reply::tree(&mut tree, proto), &mut NoTicker);
+    let after =
+        engine.execute_into(id, words, Reply::tree(&mut tree, proto), &mut Files(inner.files.as_mut()));
     match (tree.finish(), after) {
         (_, After::Blocked) => {
             engine.forget_blocked(id);

@@ -287,7 +287,7 @@ impl Keyspace {
     /// True for a deadline that has passed, as far as the unit's client may see it.
     #[inline]
     pub(crate) fn is_past(&self, expire: i64) -> bool {
-        expire != NO_EXPIRY && expire <= self.now && !self.sees_all
+        expire != NO_EXPIRY && expire <= self.now && !self.sees_all && !self.replaying
     }
 
     /// True where keys past their deadline may be deleted.

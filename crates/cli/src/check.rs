@@ -1,0 +1,33 @@
+//! `totality check`: are files of a data set sound?
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+/// Check a snapshot, an append-only file, or all files of a manifest.
+///
+/// Says of each file whether it is sound, and if not, at which byte it ends to be. Files of Redis and Valkey are
+/// understood too. Ends with 0 when all is sound.
+#[derive(Args)]
+pub struct Arguments {
+    /// The file: a snapshot (.rdb), commands (.aof) or a manifest (.manifest)
+    file: PathBuf,
+    /// Remove what was cut off at the end of an append-only file
+    #[arg(long)]
+    fix: bool,
+}
+
+/// Checks and tells.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    match totality_persist::check::check(&arguments.file, arguments.fix) {
+        Ok(report) => {
+            report.lines.iter().for_each(|line| println!("{line}"));
+            if report.sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(e) => {
+            eprintln!("{}: {}", arguments.file.display(), totality_persist::reason(&e));
+            ExitCode::FAILURE
+        }
+    }
+}

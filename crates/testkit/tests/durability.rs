@@ -1,0 +1,258 @@
+//! What was acknowledged is there after a restart, whatever ended the server, and Redis reads the same files.
+
+use std::path::Path;
+use std::process::Command as Process;
+use std::time::{Duration, Instant};
+use totality_testkit::client::Client;
+use totality_testkit::server::{Server, oracle_or_skip};
+use totality_testkit::value::Value;
+
+fn start(dir: &Path, extra: &[&str]) -> Server {
+    let dir = dir.to_string_lossy().into_owned();
+    let mut args = vec!["--dir", &dir, "--enable-debug-command", "yes"];
+    args.extend(extra);
+    Server::totality(&args).expect("our server starts")
+}
+
+fn line(client: &mut Client, line: &str) -> Value {
+    client.line(line).expect("the server answers")
+}
+
+fn digest(client: &mut Client) -> String {
+    line(client, "DEBUG DIGEST").text()
+}
+
+/// One key of each kind.
+fn fill(client: &mut Client) {
+    for command in [
+        "SET str hello",
+        "SET int 12345",
+        "SET long aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        "SET timed x PX 9999999",
+        "RPUSH list a b c 1 2 3",
+        "SADD ints 1 2 3",
+        "SADD words a b c",
+        "ZADD zset 1 a 2.5 b",
+        "HSET hash f v g w",
+        "XADD stream 1-1 f v",
+        "XADD stream 2-1 f w",
+        "XGROUP CREATE stream group 0",
+        "XREADGROUP GROUP group alice COUNT 1 STREAMS stream >",
+        "SELECT 3",
+        "SET other db",
+        "SELECT 0",
+        "FUNCTION LOAD \"#!lua name=lib\\nredis.register_function('f', function() return 'yes' end)\"",
+    ] {
+        let reply = line(client, command);
+        assert!(!matches!(reply, Value::Error(_)), "{command}: {reply:?}");
+    }
+}
+
+fn wait_for(client: &mut Client, field: &str) {
+    let began = Instant::now();
+    while !line(client, "INFO persistence").text().contains(field) {
+        assert!(began.elapsed() < Duration::from_secs(20), "{field} did not come");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_snapshot_is_loaded_at_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path(), &[]);
+    let mut client = server.client();
+    fill(&mut client);
+    line(&mut client, "HPEXPIRE hash 9999999 FIELDS 1 f");
+    let before = digest(&mut client);
+    assert_eq!(line(&mut client, "SAVE").text(), "OK");
+    drop(server);
+    let server = start(dir.path(), &[]);
+    let mut client = server.client();
+    assert_eq!(digest(&mut client), before);
+    assert_eq!(line(&mut client, "FCALL f 0").text(), "yes");
+    assert!(matches!(line(&mut client, "PTTL timed"), Value::Int(1..)));
+    line(&mut client, "SET more 1");
+    let before = digest(&mut client);
+    assert_eq!(line(&mut client, "BGSAVE").text(), "Background saving started");
+    wait_for(&mut client, "rdb_bgsave_in_progress:0");
+    line(&mut client, "SET lost 1");
+    drop(server);
+    let server = start(dir.path(), &[]);
+    assert_eq!(digest(&mut server.client()), before);
+}
+
+#[test]
+fn an_append_only_file_survives_a_kill() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = ["--appendonly", "yes", "--appendfsync", "always"];
+    let mut digests = Vec::new();
+    for round in 0..4 {
+        let server = start(dir.path(), &options);
+        let mut client = server.client();
+        if let Some(before) = digests.last() {
+            assert_eq!(&digest(&mut client), before, "round {round}");
+        }
+        fill_if_empty(&mut client);
+        for command in [
+            "INCR counter",
+            "MULTI",
+            "RPUSH list x",
+            "LPOP list",
+            "EXEC",
+            "EVAL \"redis.call('INCR','a') redis.call('INCR','b') return 1\" 0",
+            "EXPIRE counter 1000",
+            "SPOP words",
+            "HINCRBYFLOAT hash n 1.5",
+            "XADD stream * f x",
+            "HPEXPIRE hash 1000000 FIELDS 1 g",
+        ] {
+            line(&mut client, command);
+        }
+        if round == 1 {
+            assert_eq!(
+                line(&mut client, "BGREWRITEAOF").text(),
+                "Background append only file rewriting started"
+            );
+            line(&mut client, "INCR during");
+            wait_for(&mut client, "aof_rewrite_in_progress:0");
+        }
+        digests.push(digest(&mut client));
+        // Dropping it kills it.
+        drop(server);
+    }
+    let files = std::fs::read_dir(dir.path().join("appendonlydir")).unwrap().count();
+    assert_eq!(files, 3, "a base, commands, and the manifest");
+}
+
+fn fill_if_empty(client: &mut Client) {
+    if line(client, "DBSIZE") == Value::Int(0) {
+        fill(client);
+    }
+}
+
+#[test]
+fn a_cut_log_loses_no_half_unit() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path(), &["--appendonly", "yes", "--appendfsync", "always"]);
+    let mut client = server.client();
+    line(&mut client, "SET a 1");
+    line(&mut client, "EVAL \"redis.call('INCR','a') redis.call('INCR','a')\" 0");
+    drop(server);
+    let log = dir.path().join("appendonlydir/appendonly.aof.1.incr.aof");
+    let whole = std::fs::read(&log).unwrap();
+    for cut in (1..60).chain([whole.len() - 40]) {
+        std::fs::write(&log, &whole[..whole.len() - cut]).unwrap();
+        let server = start(dir.path(), &["--appendonly", "yes"]);
+        let mut client = server.client();
+        assert_eq!(line(&mut client, "GET a").text(), "1", "{cut} bytes cut");
+        assert_eq!(line(&mut client, "INCR b"), Value::Int(1));
+        drop(server);
+        if cut > 8 {
+            break;
+        }
+    }
+    std::fs::write(&log, &whole[..whole.len() - 1]).unwrap();
+    let path = dir.path().to_string_lossy().into_owned();
+    let refused = Server::totality(&["--dir", &path, "--appendonly", "yes", "--aof-load-truncated", "no"]);
+    let why = refused.err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(why.contains("Unexpected end of file reading the append only file"), "{why}");
+}
+
+#[test]
+fn a_damaged_file_and_a_directory_in_use_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path(), &[]);
+    let mut client = server.client();
+    fill(&mut client);
+    line(&mut client, "SAVE");
+    let path = dir.path().to_string_lossy().into_owned();
+    let second = Server::totality(&["--dir", &path, "--save", "1 1"]).err().map(|e| e.to_string());
+    assert!(second.unwrap_or_default().contains("another process keeps its data in this directory"));
+    drop(server);
+    let file = dir.path().join("dump.rdb");
+    let good = std::fs::read(&file).unwrap();
+    let mut bad = good.clone();
+    let middle = good.len() / 2;
+    bad[middle] ^= 0x10;
+    std::fs::write(&file, &bad).unwrap();
+    let refused = Server::totality(&["--dir", &path]).err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(refused.contains("Fatal error loading the DB") && refused.contains("at byte"), "{refused}");
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(&file, &good).unwrap();
+    let server = start(dir.path(), &[]);
+    line(&mut server.client(), "SAVE");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn redis_reads_our_files_and_we_read_its() {
+    let Some(theirs) = oracle_or_skip("files") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let options = ["--rdb-version-compat", "10", "--appendonly", "yes"];
+    let ours = start(dir.path(), &options);
+    let mut client = ours.client();
+    fill(&mut client);
+    line(&mut client, "BGREWRITEAOF");
+    wait_for(&mut client, "aof_rewrite_in_progress:0");
+    fill_more(&mut client);
+    line(&mut client, "SAVE");
+    let keys = dumps(&mut client);
+    drop(ours);
+    let path = dir.path();
+    for (tool, file) in
+        [("redis-check-rdb", "dump.rdb"), ("redis-check-aof", "appendonlydir/appendonly.aof.manifest")]
+    {
+        let out = Process::new(tool).arg(path.join(file)).output().expect("the tool runs");
+        assert!(out.status.success(), "{tool}: {}", String::from_utf8_lossy(&out.stdout));
+    }
+    drop(theirs);
+    let dir_word = path.to_string_lossy().into_owned();
+    for appendonly in ["no", "yes"] {
+        let redis = Server::redis(&["--dir", &dir_word, "--appendonly", appendonly]).expect("Redis starts");
+        let mut client = redis.client();
+        assert_eq!(dumps(&mut client), keys, "appendonly {appendonly}");
+        if appendonly == "yes" {
+            line(&mut client, "BGREWRITEAOF");
+            wait_for(&mut client, "aof_rewrite_in_progress:0");
+            line(&mut client, "SET by redis");
+        }
+        line(&mut client, "SAVE");
+    }
+    for appendonly in ["no", "yes"] {
+        let ours = start(path, &["--rdb-version-compat", "10", "--appendonly", appendonly]);
+        let mut client = ours.client();
+        assert_eq!(line(&mut client, "GET by").text(), "redis");
+        line(&mut client, "DEL by");
+        assert_eq!(dumps(&mut client), keys, "appendonly {appendonly}");
+        line(&mut client, "SET by redis");
+    }
+}
+
+fn fill_more(client: &mut Client) {
+    for command in ["SET later 1", "RPUSH list z", "ZADD zset 7 z", "HSET hash h x", "SADD ints 9"] {
+        line(client, command);
+    }
+}
+
+/// DUMP and deadline of all keys, in order. Sets of words are told by their members: their order is nobody's business.
+fn dumps(client: &mut Client) -> Vec<(String, String, i64)> {
+    let Value::Array(keys) = line(client, "KEYS *") else { panic!("KEYS") };
+    let mut out = Vec::new();
+    for key in keys {
+        let key = key.text();
+        let (value, at) =
+            (client.call(&["DUMP", &key]).unwrap(), client.call(&["PEXPIRETIME", &key]).unwrap());
+        let Value::Int(at) = at else { panic!("{at:?}") };
+        let shown = match (key.as_str(), value) {
+            ("words", _) => {
+                let Value::Array(mut members) = line(client, "SMEMBERS words") else { panic!("words") };
+                members.sort_by_key(Value::text);
+                format!("{members:?}")
+            }
+            (_, value) => format!("{value:?}"),
+        };
+        out.push((key, shown, at));
+    }
+    out.sort();
+    out
+}
