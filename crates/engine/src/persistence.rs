@@ -12,6 +12,8 @@ pub enum Request {
     CancelSave,
     /// A new base of the append-only file, in the background.
     RewriteLog,
+    /// WAITAOF: makes all of the append-only file safe.
+    SyncLog,
     /// DEBUG RELOAD.
     Reload {
         /// Save first.

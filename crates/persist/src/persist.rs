@@ -188,6 +188,11 @@ impl Persist {
             Request::RewriteLog => self.begin_rewrite(ks, sv).map_err(|_| {
                 "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.".to_owned()
             }),
+            Request::SyncLog => match &mut self.log {
+                Some(log) => log.flush(&mut sv.persist.log).map_err(|why| format!("ERR {why}")),
+                // Its first base is being written.
+                None => Ok(()),
+            },
             Request::Reload { save, flush, merge } => self.reload(ks, sv, save, flush, merge),
             Request::ReloadLog => self.reload_log(ks, sv),
             Request::Shutdown { save, force } => match self.shutdown(ks, sv, save) {

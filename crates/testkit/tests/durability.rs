@@ -256,3 +256,34 @@ fn dumps(client: &mut Client) -> Vec<(String, String, i64)> {
     out.sort();
     out
 }
+
+#[test]
+fn what_was_acknowledged_survives_a_kill_at_any_moment() {
+    let rounds = std::env::var("TOTALITY_CRASH_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10);
+    let dir = tempfile::tempdir().unwrap();
+    let options = ["--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-min-size", "1kb"];
+    let script =
+        "local n = redis.call('INCR', 'n') redis.call('SET', 'm', n) redis.call('RPUSH', 'l', n) return n";
+    let mut acknowledged = 0;
+    for round in 0..rounds {
+        let server = start(dir.path(), &options);
+        let mut client = server.client();
+        let Value::Int(n) = line(&mut client, "INCRBY n 0") else { panic!("no number") };
+        assert!(n >= acknowledged, "round {round}: {n} of {acknowledged}");
+        if n > 0 {
+            assert_eq!(line(&mut client, "GET m").text(), n.to_string(), "half a script");
+            assert_eq!(line(&mut client, "LLEN l"), Value::Int(n), "half a script");
+        }
+        let pid = server.pid().to_string();
+        let after = Duration::from_millis(5 + (round * 7919) % 90);
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(after);
+            Process::new("kill").args(["-9", &pid]).status().expect("kill runs");
+        });
+        while let Ok(Value::Int(n)) = client.call(&["EVAL", script, "0"]) {
+            acknowledged = n;
+        }
+        killer.join().unwrap();
+    }
+    assert!(acknowledged > rounds as i64, "too few writes to mean anything: {acknowledged}");
+}

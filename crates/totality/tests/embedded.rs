@@ -113,3 +113,44 @@ fn threads_share_a_data_set() {
     std::thread::scope(|s| (0..4).for_each(|_| drop(s.spawn(|| count(db.clone())))));
     assert_eq!(db.session().unwrap().query::<i64>(&["GET", "n"]), Ok(2000));
 }
+
+#[test]
+fn a_directory_keeps_the_data_set() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |policy: &str| Db::open(Options::default().dir(dir.path()).set("appendfsync", policy));
+    for round in 1..=3_i64 {
+        let db = open("always").unwrap();
+        let mut s = db.session().unwrap();
+        assert_eq!(s.query::<i64>(&["INCR", "counter"]).unwrap(), round);
+        s.eval::<i64>("redis.call('RPUSH', KEYS[1], 'a', 'b') return 1", &["list"], &[] as &[&str]).unwrap();
+        assert_eq!(s.query::<i64>(&["LLEN", "list"]).unwrap(), 2 * round);
+        // One process, one data set, one owner of the directory.
+        assert!(matches!(open("no"), Err(Error::Storage(why)) if why.contains("another process")));
+        if round == 2 {
+            s.call(&["BGREWRITEAOF"]).unwrap();
+            while s.query::<String>(&["INFO", "persistence"]).unwrap().contains("aof_rewrite_in_progress:1") {
+                db.tick().unwrap();
+            }
+        }
+        if round == 3 {
+            // No clean end: the data set is never closed.
+            std::mem::forget(s);
+            std::mem::forget(db);
+        }
+    }
+    let log = std::fs::read(dir.path().join("appendonlydir/appendonly.aof.2.incr.aof")).unwrap();
+    assert!(log.ends_with(b"EXEC\r\n") || log.windows(5).any(|w| w == b"RPUSH"));
+}
+
+#[test]
+fn snapshots_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = || Options::default().dir(dir.path()).set("appendonly", "no").set("save", "100 1");
+    let mut s = Db::open(options()).unwrap().session().unwrap();
+    s.call(&["SET", "k", "v"]).unwrap();
+    // The last handle writes the snapshot.
+    drop(s);
+    let mut s = Db::open(options()).unwrap().session().unwrap();
+    assert_eq!(s.query::<String>(&["GET", "k"]).unwrap(), "v");
+    assert_eq!(s.query::<String>(&["SAVE"]).unwrap(), "OK");
+}

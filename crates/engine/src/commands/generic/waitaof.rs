@@ -1,5 +1,7 @@
-//! WAITAOF: waits until the writes so far are on disk here and on replicas. There is no append-only file yet, so asking
-//! for the local one is refused as on a server with `appendonly no`; replicas never acknowledge.
+//! WAITAOF: waits until the writes so far are on disk here and on replicas.
+//!
+//! The append-only file here is made safe at once, whatever `appendfsync` says; Redis waits for the next fsync of its
+//! own. Replicas never acknowledge.
 //!
 //! ```transcript since 7.2
 //! > WAITAOF 1 0 100
@@ -11,6 +13,7 @@
 
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
+use crate::persistence::Request;
 use crate::spec::{Cat, Flags, Group, Spec};
 use crate::value::Type;
 
@@ -32,14 +35,19 @@ fn run(cx: &mut Cx<'_>) -> Res {
     if timeout < 0 {
         return Err(CmdError::new("ERR timeout is negative"));
     }
-    if local > 0 {
+    if local > 0 && !cx.sv.persist.logs() {
         return Err(CmdError::new(
             "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.",
         ));
     }
     if replicas == 0 || cx.origin != Origin::Client {
+        if local > 0 && cx.origin == Origin::Client {
+            cx.ticker.persist(cx.ks, cx.sv, Request::SyncLog).map_err(CmdError::owned)?;
+        }
+        let log = &cx.sv.persist.log;
+        let safe = cx.sv.persist.logs() && log.offset.1 >= log.offset.0;
         cx.reply.array(2);
-        cx.reply.int(0);
+        cx.reply.int(i64::from(safe));
         cx.reply.int(0);
         return Ok(());
     }

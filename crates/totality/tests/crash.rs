@@ -1,0 +1,81 @@
+//! A disk that keeps only the first bytes of the log: whatever the cut, the data set is that behind some complete unit,
+//! and behind the last one that is whole.
+
+use totality::{Db, ManualClock, Options, Session};
+
+/// When the history begins.
+const START_US: u64 = 1_700_000_000_000_000;
+
+fn digest(session: &mut Session) -> String {
+    session.query(&["DEBUG", "DIGEST"]).unwrap()
+}
+
+fn options(dir: &std::path::Path, clock: &ManualClock) -> Options {
+    let options = Options::default().dir(dir).clock(clock.clone()).seed([3; 16]);
+    options.set("appendfsync", "always").set("enable-debug-command", "yes")
+}
+
+/// A history of commands, scripts, transactions and deadlines.
+fn step(i: u64) -> Vec<Vec<String>> {
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let key = i % 7;
+    let script = |body: &str| {
+        let mut all = words("EVAL body 1");
+        all[1] = body.to_owned();
+        all.push(format!("k{key}"));
+        all
+    };
+    match i % 11 {
+        0 => vec![words(&format!("SET k{key} v{i}"))],
+        1 => vec![words(&format!("RPUSH l{key} a b c"))],
+        2 => vec![script("redis.call('SET', KEYS[1], 'one') redis.call('APPEND', KEYS[1], 'two') return 1")],
+        3 => vec![words("MULTI"), words(&format!("INCR n{key}")), words("SADD s 1 2 x"), words("EXEC")],
+        4 => vec![words(&format!("SET e{key} gone PX {}", 3 + key))],
+        5 => vec![words(&format!("LPOP l{key}"))],
+        6 => vec![words("SPOP s")],
+        7 => vec![script(
+            "--- @rollback on\nredis.call('SET', KEYS[1], 'never') redis.call('DEL', 's') error('no')",
+        )],
+        8 => vec![words(&format!("HSET h f{key} {i}")), words(&format!("HPEXPIRE h 9 FIELDS 1 f{key}"))],
+        9 => vec![words("ZINCRBY z 1.5 m"), words(&format!("XADD x * f {i}"))],
+        _ => vec![words(&format!("DEL k{key}"))],
+    }
+}
+
+#[test]
+fn every_cut_leaves_the_last_complete_unit() {
+    let steps = std::env::var("TOTALITY_CRASH_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(START_US);
+    let log = dir.path().join("appendonlydir/appendonly.aof.1.incr.aof");
+    // Bytes of the log, milliseconds, and what the data set was then.
+    let mut moments = Vec::new();
+    {
+        let db = Db::open(options(dir.path(), &clock)).unwrap();
+        let mut s = db.session().unwrap();
+        moments.push((0, 0, digest(&mut s)));
+        let size = || std::fs::metadata(&log).unwrap().len();
+        for i in 0..steps {
+            for command in step(i) {
+                // The script that takes back its writes ends with an error, as it should.
+                let _ = s.call(&command);
+                moments.push((size(), i, digest(&mut s)));
+            }
+            clock.advance_ms(1);
+            db.tick().unwrap();
+            moments.push((size(), i + 1, digest(&mut s)));
+        }
+    }
+    let whole = std::fs::read(&log).unwrap();
+    assert!(whole.len() > 1000);
+    let text = String::from_utf8_lossy(&whole);
+    assert!(!text.contains("never"), "what was taken back is not in the log");
+    for cut in 0..=whole.len() {
+        std::fs::write(&log, &whole[..cut]).unwrap();
+        // Of the moments with as many bytes the last counts. What is past its deadline depends on the time.
+        let (_, ms, expected) = moments.iter().rfind(|(len, ..)| *len <= cut as u64).unwrap();
+        clock.set_us(START_US + ms * 1000);
+        let db = Db::open(options(dir.path(), &clock)).unwrap_or_else(|e| panic!("{cut}: {e}"));
+        assert_eq!(digest(&mut db.session().unwrap()), *expected, "{cut} bytes");
+    }
+}
