@@ -675,6 +675,8 @@ pub struct Search {
     first: First,
     /// The pattern is no more than one item and `+`, perhaps captured
     row: Option<Row>,
+    /// The pattern is a text of ordinary characters
+    literal: bool,
     running: bool,
     /// Bytes of the pattern that count
     len: usize,
@@ -704,6 +706,7 @@ impl Search {
             anchored: false,
             first: First::Unknown,
             row: None,
+            literal: false,
             running: false,
             len: 0,
             key: u64::MAX,
@@ -720,6 +723,8 @@ impl Search {
         (self.first, self.row) =
             if self.anchored { (First::Unknown, None) } else { (first_item(pat, 0), row(pat)) };
         self.len = pat.len();
+        // A bracket that closes is ordinary for `find` only.
+        self.literal = matches!(self.first, First::Byte(_)) && is_plain(pat) && !pat.contains(&b')');
         self.matcher.start(0, 0);
     }
 
@@ -767,6 +772,15 @@ impl Search {
                 }
                 if self.matcher.fuel == 0 {
                     return Ok(Found::Pause);
+                }
+                if self.literal {
+                    self.matcher.burn(1 + (pat.len() / 32) as u32);
+                    if src[self.start..].starts_with(pat) {
+                        return Ok(Found::At(self.start, self.start + pat.len()));
+                    }
+                    // `skip` found its first character, so the subject goes on.
+                    self.start += 1;
+                    continue;
                 }
                 if let Some(row) = self.row
                     && let Some(found) = self.find_row(src, pat, row)

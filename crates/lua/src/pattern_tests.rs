@@ -335,3 +335,23 @@ fn long_rows_end_where_they_end() {
         assert_eq!(find_fuel(&commas, "[^,]+", 500), "nil");
     }
 }
+
+#[test]
+fn texts_of_ordinary_characters() {
+    for (src, pat, want) in [
+        ("a b c", " ", "2,2"),
+        ("hello hello", "lo h", "4,7"),
+        ("aaab", "aab", "2,4"),
+        ("aaa", "aab", "nil"),
+        ("aa", "aab", "nil"),
+        ("", "a", "nil"),
+        ("a]b", "]", "2,2"),
+        ("a)b", "a)", "!invalid pattern capture"),
+        ("xx)", "a)", "nil"),
+    ] {
+        assert_eq!(find(src, pat), want, "{src:?} {pat:?}");
+    }
+    let long = "ab".repeat(5000);
+    assert_eq!(find_fuel(&long, "aa", 100), "nil");
+    assert_eq!(find_fuel(&format!("{long}aa"), "aa", 100), "10001,10002");
+}
