@@ -2,6 +2,7 @@
 //! through what Redis lets through then.
 
 use crate::client::{ClientId, ClientIo, ConnInfo};
+use crate::commands::Command;
 use crate::engine::{After, NoTicker, Outgoing};
 use crate::error::CmdError;
 use crate::execute;
@@ -22,7 +23,17 @@ pub struct Running {
     pub wrote: bool,
     /// What it wrote is taken back when it does not end well.
     pub rollback: bool,
-    /// The command that started it; empty until the run is slow.
+    /// The client whose command it is.
+    pub client: ClientId,
+    /// The command: `eval`, `fcall`, …
+    pub command: &'static Command,
+    /// Commands that it called, as of the last look.
+    pub commands: u64,
+    /// Write commands among them.
+    pub writes: u64,
+    /// Values of its arguments that nobody may read in a log.
+    pub secrets: Vec<Box<[u8]>>,
+    /// The command that started it, as it may be shown; empty until the run is slow.
     pub argv: Vec<Box<[u8]>>,
     /// It is past the threshold: other clients are answered BUSY.
     pub slow: bool,
@@ -104,11 +115,17 @@ pub(crate) fn look(sv: &mut ServerState, name: impl std::fmt::Display, argv: &[&
     }
     run.slow = true;
     run.name = name.to_string();
-    run.argv = argv.iter().map(|arg| Box::from(*arg)).collect();
+    let (command, what_ran) = (run.command, run.name.clone());
+    let shown: Vec<Box<[u8]>> =
+        crate::record::shown(sv, command, argv, false).iter().map(|arg| Box::from(&**arg)).collect();
+    let subject = argv.get(1).copied().unwrap_or_default();
+    let label = sv.scripts.meta_of(command, subject).and_then(|meta| meta.label());
+    let Some(run) = &mut sv.running else { return false };
+    run.argv = shown;
     let (what, kill) = if run.function { ("Function", "FUNCTION KILL") } else { ("Script", "SCRIPT KILL") };
     let text = format!(
-        "Slow script detected: still in execution after {elapsed} milliseconds. You can try killing the script using the {kill} command. {what} name is: {}.",
-        run.name
+        "Slow script detected: still in execution after {elapsed} milliseconds. You can try killing the script using the {kill} command. {what} name is: {what_ran}{}.",
+        label.map(|label| format!(" ({label})")).unwrap_or_default()
     );
     sv.log(LogLevel::Warning, text);
     true

@@ -119,6 +119,8 @@ pub struct Client {
     pub last_ms: i64,
     /// Its last command.
     pub last_command: Option<&'static Command>,
+    /// The script that it ran last.
+    pub script: Option<crate::script::tracked::Ticket>,
     /// Commands so far.
     pub commands: u64,
     /// CLIENT NO-EVICT.
@@ -169,6 +171,7 @@ impl Client {
             since_ms: now_ms,
             last_ms: now_ms,
             last_command: None,
+            script: None,
             commands: 0,
             no_evict: false,
             reads_replicas: false,

@@ -4,6 +4,12 @@
 pub trait Clock: Send {
     /// Microseconds since the Unix epoch.
     fn now_us(&self) -> u64;
+
+    /// Microseconds of processor time that the calling thread used, where that can be known. Read for long scripts
+    /// only.
+    fn cpu_us(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl<F: Fn() -> u64 + Send> Clock for F {

@@ -78,9 +78,30 @@ pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
     Ok(keys)
 }
 
+/// Patterns of SORT's BY and GET that lead to other keys: no argument names these.
+pub fn by_pattern<'a>(spec: &Spec, argv: &[&'a [u8]]) -> SmallVec<[&'a [u8]; 2]> {
+    let mut found = SmallVec::new();
+    if !matches!(spec.name, "sort" | "sort_ro") {
+        return found;
+    }
+    let mut i = 2;
+    while i + 1 < argv.len() {
+        let by = argv[i].eq_ignore_ascii_case(b"BY") && argv[i + 1].contains(&b'*');
+        let get = argv[i].eq_ignore_ascii_case(b"GET") && argv[i + 1] != b"#";
+        if by || get {
+            found.push(argv[i + 1]);
+        }
+        let skip = WITH_ARGUMENTS.iter().find(|(word, _)| argv[i].eq_ignore_ascii_case(word));
+        i += 1 + skip.map_or(0, |(_, n)| *n);
+    }
+    found
+}
+
+/// Options of SORT with the number of their arguments.
+const WITH_ARGUMENTS: [(&[u8], usize); 4] = [(b"LIMIT", 2), (b"GET", 1), (b"BY", 1), (b"STORE", 1)];
+
 /// Where SORT's STORE key is; of several the last one counts.
 fn sort_destination(argv: &[&[u8]]) -> Option<usize> {
-    const WITH_ARGUMENTS: [(&[u8], usize); 4] = [(b"LIMIT", 2), (b"GET", 1), (b"BY", 1), (b"STORE", 1)];
     let (mut i, mut found) = (2, None);
     while i < argv.len() {
         let skip = WITH_ARGUMENTS.iter().find(|(word, _)| argv[i].eq_ignore_ascii_case(word));

@@ -3,9 +3,12 @@
 
 use crate::client::ClientId;
 use crate::commands::Command;
+use crate::script::cache;
+use crate::script::meta::REDACTED;
 use crate::spec::Flags;
 use crate::state::ServerState;
 use crate::stats::Log;
+use std::borrow::Cow;
 
 /// A command that ended.
 pub struct Ended<'a> {
@@ -32,6 +35,9 @@ pub fn ended(sv: &mut ServerState, call: Ended<'_>) {
     stats.failed += u64::from(call.failed);
     if let Some(client) = sv.clients.get_mut(call.id) {
         client.commands += 1;
+    }
+    if call.command.spec.flags.contains(Flags::SCRIPT) {
+        sv.scripts.tracker.ended(call.usec, sv.clients.get(call.id), sv.stamp);
     }
     if sv.config.latency_tracking {
         sv.stats.histogram(call.command.id).record(call.usec);
@@ -84,8 +90,43 @@ fn log(sv: &mut ServerState, which: Log, call: &Ended<'_>, value: u64) {
         None => Default::default(),
     };
     let time = (sv.stamp / 1_000_000) as i64;
-    let shown = redacted(call.command, call.argv);
+    let shown = shown(sv, call.command, call.argv, true);
+    let shown: Vec<&[u8]> = shown.iter().map(|arg| &**arg).collect();
     sv.stats.logs[which as usize].add(time, value, &shown, addr, name, max);
+}
+
+/// The arguments as they may be shown: without passwords, without what a script's header marks as personal, and with
+/// the script's name beside its SHA1. `short` shows that in the place of a text, too.
+pub fn shown<'a>(
+    sv: &ServerState,
+    command: &Command,
+    argv: &[&'a [u8]],
+    short: bool,
+) -> Vec<Cow<'a, [u8]>> {
+    let mut shown: Vec<Cow<'a, [u8]>> = redacted(command, argv).into_iter().map(Cow::Borrowed).collect();
+    if !command.spec.flags.contains(Flags::SCRIPT) {
+        if let Some(run) = sv.running.as_ref().filter(|run| !run.secrets.is_empty()) {
+            let secret = |arg: &&mut Cow<'_, [u8]>| run.secrets.iter().any(|s| **s == ***arg);
+            shown.iter_mut().skip(1).filter(secret).for_each(|arg| *arg = Cow::Borrowed(REDACTED));
+        }
+        return shown;
+    }
+    let Some(meta) = argv.get(1).and_then(|subject| sv.scripts.meta_of(command, subject)) else { return shown };
+    if !meta.secret.is_empty() {
+        let numkeys = argv.get(2).and_then(|n| crate::util::parse_i64(n)).unwrap_or(0);
+        let numkeys = usize::try_from(numkeys).unwrap_or(0);
+        let hidden = |(i, _): &(usize, &mut Cow<'_, [u8]>)| meta.secret.hides(*i, numkeys);
+        shown.iter_mut().enumerate().filter(hidden).for_each(|(_, arg)| *arg = Cow::Borrowed(REDACTED));
+    }
+    let sha = match command.spec.name {
+        "evalsha" | "evalsha_ro" => argv[1].to_vec(),
+        "eval" | "eval_ro" if short => cache::hex(&cache::sha_of(argv[1])).to_vec(),
+        _ => return shown,
+    };
+    if let Some(label) = meta.label() {
+        shown[1] = Cow::Owned([sha.as_slice(), b" ", label.as_bytes()].concat());
+    }
+    shown
 }
 
 /// The arguments, with others in the place of those that may hold a password.

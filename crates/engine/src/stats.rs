@@ -127,6 +127,8 @@ pub struct Stats {
     pub evicted_clients: u64,
     /// Microseconds for which memory was over `maxmemory`, and since when it is.
     pub eviction_exceeded: (u64, Option<u64>),
+    /// Runs that met a limit, by [`Limited`].
+    pub limits: [u64; 6],
     /// What was taken back.
     pub rollbacks: crate::script::Rollbacks,
     /// Highest `used_memory` seen.
@@ -139,6 +141,23 @@ pub struct Stats {
     pub rates: Rates,
     /// Clients that were closed because of a limit: of queries, of replies.
     pub over_limits: (u64, u64),
+}
+
+/// Limits of scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limited {
+    /// `script-max-memory`
+    Memory,
+    /// `script-max-total-memory`
+    TotalMemory,
+    /// `script-max-size`
+    Size,
+    /// `script-max-reply-size`
+    ReplySize,
+    /// `script-max-reply-depth`
+    ReplyDepth,
+    /// `script-max-commands`
+    Commands,
 }
 
 /// Bytes of an error among which Redis looks for the end of its code.
@@ -225,6 +244,12 @@ impl Stats {
         self.histograms[id as usize].get_or_insert_with(Default::default)
     }
 
+    /// Counts a script that met a limit.
+    #[cold]
+    pub fn limited(&mut self, limit: Limited) {
+        self.limits[limit as usize] += 1;
+    }
+
     /// CONFIG RESETSTAT.
     pub fn reset(&mut self) {
         self.commands.iter_mut().for_each(|c| *c = CommandStats::default());
@@ -237,6 +262,8 @@ impl Stats {
         self.over_limits = (0, 0);
         self.rejected_connections = 0;
         self.unexpected_errors = 0;
+        self.limits = [0; 6];
+        self.undeclared_keys = 0;
         self.evicted_scripts = 0;
         self.evicted_clients = 0;
         self.eviction_exceeded = (0, None);
@@ -269,9 +296,9 @@ pub fn feed_monitors(
     };
     let mut line =
         format!("+{}.{:06} [{} {from}]", ks.now_us / 1_000_000, ks.now_us % 1_000_000, ks.cur).into_bytes();
-    for arg in crate::record::redacted(command, argv) {
+    for arg in crate::record::shown(sv, command, argv, false) {
         line.extend_from_slice(b" \"");
-        escape(arg, &mut line);
+        escape(&arg, &mut line);
         line.push(b'"');
     }
     line.extend_from_slice(b"\r\n");

@@ -41,6 +41,11 @@ impl Clock for WallClock {
         let ns = self.counter.delta_as_nanos(self.set.0.load(Ordering::Relaxed), self.counter.raw());
         if ns > TRUST_NS { self.set() } else { self.set.1.load(Ordering::Relaxed) + ns / 1000 }
     }
+
+    fn cpu_us(&self) -> Option<u64> {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Some(time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000)
+    }
 }
 
 #[cfg(test)]

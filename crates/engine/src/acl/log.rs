@@ -107,7 +107,7 @@ fn add(
     }
     let mut client = Vec::new();
     if let Some(c) = sv.clients.get(id) {
-        crate::commands::connection::client::describe(c, ks, &mut client);
+        crate::commands::connection::client::describe(c, ks, &sv.scripts.tracker, &mut client);
         client.truncate(client.trim_ascii_end().len());
     }
     let now = ks.now;

@@ -80,6 +80,7 @@ pub(crate) mod generic_util;
 mod geo_util;
 mod hll_util;
 mod pubsub_util;
+mod script_info;
 mod sort_util;
 mod stream_read;
 mod stream_util;

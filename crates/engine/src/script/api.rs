@@ -276,6 +276,7 @@ fn register_function(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaR
         Err(text) => return fail(reply, &format!("ERR {text}"), true),
     };
     let line = args.position().map_or(0, |(_, line)| line);
+    function.line = line;
     match super::rollback::tags_above(code, line) {
         Ok(tags) => {
             function.flags |= tags.flags;
@@ -311,7 +312,7 @@ fn positional(args: Args<'_>) -> Result<Registered, &'static str> {
     let Some(ValueRef::Function(callback)) = args.get(1) else {
         return Err("second argument to server.register_function must be a function");
     };
-    Ok(Registered { name, callback, description: None, flags: ScriptFlags::empty(), deadline_ms: 0 })
+    Ok(Registered { name, callback, description: None, flags: ScriptFlags::empty(), deadline_ms: 0, line: 0 })
 }
 
 fn named(args: Args<'_>) -> Result<Registered, &'static str> {
@@ -365,5 +366,5 @@ fn named(args: Args<'_>) -> Result<Registered, &'static str> {
     }
     let name = name.ok_or("server.register_function must get a function name argument")?;
     let callback = callback.ok_or("server.register_function must get a callback argument")?;
-    Ok(Registered { name, callback, description, flags, deadline_ms: 0 })
+    Ok(Registered { name, callback, description, flags, deadline_ms: 0, line: 0 })
 }

@@ -1,6 +1,9 @@
 //! The script cache: bodies and compiled code by their SHA1.
 
 use super::header::{self, ScriptFlags};
+use super::meta::Meta;
+use super::run::Traits;
+use super::tracked::NOWHERE;
 use crate::error::CmdError;
 use sha1::{Digest, Sha1};
 use std::collections::HashMap;
@@ -62,10 +65,21 @@ pub struct Cached {
     pub flags: ScriptFlags,
     /// Milliseconds that it may run; 0 when its header says nothing.
     pub deadline_ms: u32,
+    /// What it says of itself.
+    pub meta: Arc<Meta>,
+    /// Its place among what is tracked.
+    pub(super) place: u32,
     /// It came by SCRIPT LOAD, so it stays until SCRIPT FLUSH.
     pub pinned: bool,
     /// When it was last used, by the cache's own count.
     used: u64,
+}
+
+impl Cached {
+    /// What a run of it needs to know.
+    pub fn traits(&self) -> Traits {
+        Traits { flags: self.flags, deadline_ms: self.deadline_ms, place: self.place }
+    }
 }
 
 /// A SHA1 is as good as random already: its first bytes are the hash.
@@ -86,6 +100,43 @@ impl std::hash::Hasher for ShaHasher {
 }
 
 type Build = std::hash::BuildHasherDefault<ShaHasher>;
+
+/// How much the cache may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Scripts that came by EVAL.
+    pub entries: usize,
+    /// Bytes of one text.
+    pub size: u64,
+    /// Bytes that are left to all scripts, and how many there are.
+    pub bytes: usize,
+    /// `script-max-total-memory`, for messages.
+    pub total: u64,
+}
+
+impl Room {
+    /// Refuses a text that is too large.
+    ///
+    /// # Errors
+    /// It is larger than `script-max-size`.
+    pub fn judge_size(&self, size: usize) -> Result<(), CmdError> {
+        if size as u64 > self.size {
+            return Err(CmdError::owned(format!(
+                "ERR script is larger than script-max-size ({} bytes)",
+                self.size
+            )));
+        }
+        Ok(())
+    }
+
+    /// What is answered when there is no room.
+    pub fn full(&self) -> CmdError {
+        CmdError::owned(format!(
+            "OOM scripts would hold more than script-max-total-memory ({} bytes)",
+            self.total
+        ))
+    }
+}
 
 /// The cache. Scripts that came by EVAL are bounded in number, least recently used first.
 #[derive(Default)]
@@ -154,21 +205,27 @@ impl Cache {
         sha: Sha,
         body: &[u8],
         pin: bool,
-        max_unpinned: usize,
+        room: Room,
     ) -> Result<&Cached, CmdError> {
         if !self.scripts.contains_key(&sha) {
+            self.make_bytes(body.len(), room)?;
             let header = header::parse(body)?;
             let chunk = compile(&body[header.code..], "@user_script").map_err(|message| {
                 CmdError::owned([b"ERR Error compiling script (new function): ", message.as_slice()].concat())
             })?;
-            self.make_room(if pin { usize::MAX } else { max_unpinned });
+            self.make_room(if pin { usize::MAX } else { room.entries });
+            let meta = Arc::new(Meta::of_script(body));
+            let mut flags = header.flags;
+            flags.set(ScriptFlags::SECRET, !meta.secret.is_empty());
             self.bytes += body.len() + chunk.size();
             self.unpinned += 1;
             let cached = Cached {
                 body: body.into(),
                 chunk,
-                flags: header.flags,
+                flags,
                 deadline_ms: header.deadline_ms,
+                meta,
+                place: NOWHERE,
                 pinned: false,
                 used: 0,
             };
@@ -187,19 +244,35 @@ impl Cache {
 
     /// Drops the least recently used scripts that nobody pinned until one more fits.
     fn make_room(&mut self, max: usize) {
-        while self.unpinned >= max.max(1) {
-            let oldest = self
-                .scripts
-                .iter()
-                .filter(|(_, s)| !s.pinned)
-                .min_by_key(|(_, s)| s.used)
-                .map(|(sha, _)| *sha);
-            let Some(sha) = oldest else { return };
-            if let Some(script) = self.scripts.remove(&sha) {
-                self.bytes = self.bytes.saturating_sub(script.body.len() + script.chunk.size());
-                self.unpinned -= 1;
-                self.evicted += 1;
-            }
+        while self.unpinned >= max.max(1) && self.evict().is_some() {}
+    }
+
+    /// Judges the size of a new script's text, and makes room for it.
+    fn make_bytes(&mut self, size: usize, room: Room) -> Result<(), CmdError> {
+        room.judge_size(size)?;
+        let mut free = room.bytes;
+        while free < size {
+            free += self.evict().ok_or_else(|| room.full())?;
+        }
+        Ok(())
+    }
+
+    /// Drops the least recently used script that nobody pinned; the bytes that this frees, or `None`.
+    fn evict(&mut self) -> Option<usize> {
+        let unpinned = self.scripts.iter().filter(|(_, s)| !s.pinned);
+        let sha = *unpinned.min_by_key(|(_, s)| s.used)?.0;
+        let script = self.scripts.remove(&sha)?;
+        let bytes = script.body.len() + script.chunk.size();
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.unpinned -= 1;
+        self.evicted += 1;
+        Some(bytes)
+    }
+
+    /// Notes the place of a script among what is tracked.
+    pub(super) fn set_place(&mut self, sha: &Sha, place: u32) {
+        if let Some(script) = self.scripts.get_mut(sha) {
+            script.place = place;
         }
     }
 }
@@ -215,18 +288,34 @@ mod tests {
 
     #[test]
     fn scripts_by_eval_are_bounded_and_loaded_ones_stay() {
+        const ROOM: Room = Room { entries: 3, size: u64::MAX, bytes: usize::MAX, total: 0 };
         let mut cache = Cache::default();
         let body = |i: usize| format!("return {i}").into_bytes();
-        cache.load(sha_of(&body(0)), &body(0), false, 3).unwrap();
-        cache.load(sha_of(&body(0)), &body(0), true, 3).unwrap();
+        cache.load(sha_of(&body(0)), &body(0), false, ROOM).unwrap();
+        cache.load(sha_of(&body(0)), &body(0), true, ROOM).unwrap();
         for i in 1..10 {
-            cache.load(sha_of(&body(i)), &body(i), false, 3).unwrap();
+            cache.load(sha_of(&body(i)), &body(i), false, ROOM).unwrap();
         }
         assert_eq!(cache.len(), 4);
         assert!(cache.contains(&sha_of(&body(0))));
         assert!(cache.contains(&sha_of(&body(9))));
         assert!(!cache.contains(&sha_of(&body(1))));
         assert_eq!(cache.evicted, 6);
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        let room = |bytes| Room { entries: 100, size: 40, bytes, total: 1000 };
+        let mut cache = Cache::default();
+        let long = format!("return 1 -- {}", "x".repeat(40)).into_bytes();
+        let error = cache.load(sha_of(&long), &long, false, room(1000)).err().unwrap();
+        assert_eq!(error.text(), b"ERR script is larger than script-max-size (40 bytes)");
+        cache.load(sha_of(b"return 1"), b"return 1", false, room(100)).unwrap();
+        cache.load(sha_of(b"return 2"), b"return 2", false, room(0)).unwrap();
+        assert_eq!((cache.len(), cache.evicted), (1, 1));
+        cache.load(sha_of(b"return 2"), b"return 2", true, room(0)).unwrap();
+        let error = cache.load(sha_of(b"return 3"), b"return 3", false, room(0)).err().unwrap();
+        assert_eq!(error.text(), b"OOM scripts would hold more than script-max-total-memory (1000 bytes)");
     }
 
     #[test]

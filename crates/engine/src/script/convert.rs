@@ -4,11 +4,17 @@
 //! Works on a stack of its own, so a table that holds itself ends in an error at a bounded depth.
 
 use crate::reply::{Deferred, Reply};
-use crate::stats::Stats;
+use crate::stats::{Limited, Stats};
 use totality_lua::{TableRef, ValueRef};
 
-/// Depth at which Redis's own conversion runs out of Lua stack.
-const MAX_DEPTH: usize = 7960;
+/// How large a reply may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Bytes, roughly: a value counts as its text and 16 bytes.
+    pub bytes: u64,
+    /// Nested tables. Redis's own conversion runs out of Lua stack at 7960.
+    pub depth: usize,
+}
 
 /// A table that is being written.
 enum Open<'a> {
@@ -17,18 +23,32 @@ enum Open<'a> {
     Set { table: TableRef<'a>, cursor: usize, count: usize, deferred: Deferred },
 }
 
-/// Writes `value` to `reply`. `resp3` is what the script chose by `redis.setresp`: booleans depend on it.
-pub fn write(value: ValueRef<'_>, resp3: bool, reply: &mut Reply<'_>, stats: &mut Stats) {
+/// Writes `value` to `reply`. `resp3` is what the script chose by `redis.setresp`: booleans depend on it. A reply past
+/// the bounds becomes an error.
+pub fn write(value: ValueRef<'_>, resp3: bool, reply: &mut Reply<'_>, stats: &mut Stats, bounds: Bounds) {
+    let start = reply.checkpoint();
+    let mut bytes = 0;
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut current = Some(value);
     loop {
         if let Some(value) = current.take() {
+            bytes += 16;
+            if let ValueRef::Str(s) = value {
+                bytes += s.len() as u64;
+            }
+            if bytes > bounds.bytes {
+                stats.limited(Limited::ReplySize);
+                stats.count_error(b"ERR");
+                reply.rewind(start);
+                return reply.error(b"ERR reply of the script is larger than script-max-reply-size");
+            }
             match value {
                 ValueRef::Str(s) => reply.bulk(s),
                 ValueRef::Number(n) => reply.int(truncate(n)),
                 ValueRef::Bool(b) if resp3 => reply.bool(b),
                 ValueRef::Bool(true) => reply.int(1),
-                ValueRef::Table(_) if open.len() >= MAX_DEPTH => {
+                ValueRef::Table(_) if open.len() >= bounds.depth => {
+                    stats.limited(Limited::ReplyDepth);
                     stats.count_error(b"ERR");
                     reply.error(b"ERR reached lua stack limit");
                 }

@@ -24,6 +24,8 @@ bitflags! {
         const RAISED = 1 << 6;
         /// Nothing is taken back, whatever the configuration says.
         const NO_ROLLBACK = 1 << 7;
+        /// Some of its arguments may not be shown in logs.
+        const SECRET = 1 << 8;
         /// No `#!` line: the rules of servers before 7.0.
         const COMPAT = 1 << 15;
     }

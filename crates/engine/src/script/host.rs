@@ -15,9 +15,10 @@ use crate::engine::Ticker;
 use crate::execute::{self, Call};
 use crate::keyspace::Keyspace;
 use crate::reply::{Proto, Reply};
-use crate::spec::Flags;
+use crate::spec::{Flags, KeyFlags};
 use crate::state::{LogLevel, ServerState};
 use smallvec::SmallVec;
+use std::collections::HashSet;
 use totality_lua::host::Reply as LuaReply;
 use totality_lua::{Args, Flow, FuncRef, Host, HostFn, Tick, ValueRef};
 
@@ -53,9 +54,29 @@ pub struct Run<'a> {
     pub slot: Option<u16>,
     /// The caller's user may not do everything.
     pub restricted: bool,
+    /// What is counted of it.
+    pub counts: RunCounts,
+    /// Commands that it may call.
+    pub max_commands: u64,
+    /// The declared keys once more, when they are many.
+    pub declared_set: Option<HashSet<&'a [u8]>>,
     /// Functions that the library registered.
     pub registered: Vec<Registered>,
 }
+
+/// What is counted of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunCounts {
+    /// Commands that it called.
+    pub commands: u64,
+    /// Write commands among them.
+    pub writes: u64,
+    /// When it was first looked at: wall time and processor time, in microseconds.
+    pub looked: Option<(u64, u64)>,
+}
+
+/// More declared keys than this are looked up in a set.
+const FEW_KEYS: usize = 16;
 
 /// When a run is to end.
 #[derive(Debug, Clone, Copy)]
@@ -102,6 +123,8 @@ pub struct Registered {
     pub flags: ScriptFlags,
     /// Milliseconds that it may run; 0 when nothing says so.
     pub deadline_ms: u32,
+    /// The line that registered it.
+    pub line: u32,
 }
 
 /// The host of one run.
@@ -129,6 +152,12 @@ impl Host for ScriptHost<'_> {
     }
 
     fn tick(&mut self) -> Tick {
+        if self.run.counts.looked.is_none() {
+            self.run.counts.looked = self.sv.clock.cpu_us().map(|cpu| (self.sv.clock.now_us(), cpu));
+        }
+        if let Some(run) = &mut self.sv.running {
+            (run.commands, run.writes) = (self.run.counts.commands, self.run.counts.writes);
+        }
         if busy::look(self.sv, self.run.name, self.run.argv) {
             self.ticker.tick(&mut Busy { ks: self.ks, sv: self.sv });
         }
@@ -183,6 +212,11 @@ impl ScriptHost<'_> {
 
     /// `redis.call` and `redis.pcall`.
     fn command(&mut self, args: Args<'_>, reply: &mut LuaReply, raise: bool) -> Flow {
+        self.run.counts.commands += 1;
+        if self.run.counts.commands > self.run.max_commands {
+            self.run.stopped = Some(Reason::Commands);
+            return Flow::Stop;
+        }
         let mut scratch = Scratch::new();
         let argv = match arguments(args, &mut scratch) {
             Ok(argv) => argv,
@@ -273,10 +307,13 @@ impl ScriptHost<'_> {
         if self.sv.config.script_undeclared_keys != 0 {
             self.check_declared(command, argv, args)?;
         }
-        if writes && !self.run.wrote {
-            self.run.wrote = true;
-            if let Some(run) = &mut self.sv.running {
-                run.wrote = true;
+        if writes {
+            self.run.counts.writes += 1;
+            if !self.run.wrote {
+                self.run.wrote = true;
+                if let Some(run) = &mut self.sv.running {
+                    run.wrote = true;
+                }
             }
         }
         Ok(command)
@@ -328,22 +365,42 @@ impl ScriptHost<'_> {
         argv: &[&[u8]],
         args: Args<'_>,
     ) -> Result<(), Refused> {
-        let Ok(keys) = crate::keys::find(command.spec, argv) else { return Ok(()) };
-        let undeclared = keys.iter().map(|(at, _)| argv[*at]).find(|key| !self.run.declared.contains(key));
-        let Some(key) = undeclared else { return Ok(()) };
+        let Some(what) = self.undeclared(command, argv) else { return Ok(()) };
         self.sv.stats.undeclared_keys += 1;
         let (chunk, line) = args.position().unwrap_or(("?", 0));
-        let text = format!(
-            "Script {} accessed undeclared key '{}' by '{}' at {chunk}:{line}",
-            self.run.name,
-            String::from_utf8_lossy(key),
-            command.full_name
-        );
+        let text = format!("Script {} accessed {what} by '{}' at {chunk}:{line}", self.run.name, command.full_name);
         if self.sv.config.undeclared_keys() == UndeclaredKeys::Deny {
             return Err(Refused { command: Some(command), text: format!("ERR {text}") });
         }
         self.sv.log(LogLevel::Warning, text);
         Ok(())
+    }
+
+    /// What a command accesses that the caller did not declare.
+    fn undeclared(&mut self, command: &'static Command, argv: &[&[u8]]) -> Option<String> {
+        // These see or change keys that no argument names.
+        const ALL_KEYS: [&str; 6] = ["flushall", "flushdb", "keys", "randomkey", "scan", "swapdb"];
+        if ALL_KEYS.contains(&command.spec.name) {
+            return Some("keys that it did not declare".to_owned());
+        }
+        // Arguments that make no sense have no keys: the command itself will say what is wrong.
+        let keys = crate::keys::find(command.spec, argv).ok()?;
+        let keys = keys.iter().filter(|(_, flags)| !flags.contains(KeyFlags::NOT_KEY)).map(|(at, _)| argv[*at]);
+        let by_pattern = crate::keys::by_pattern(command.spec, argv);
+        for key in keys.chain(by_pattern) {
+            if !self.is_declared(key) {
+                return Some(format!("undeclared key '{}'", String::from_utf8_lossy(key)));
+            }
+        }
+        None
+    }
+
+    fn is_declared(&mut self, key: &[u8]) -> bool {
+        let declared = self.run.declared;
+        if declared.len() <= FEW_KEYS {
+            return declared.contains(&key);
+        }
+        self.run.declared_set.get_or_insert_with(|| declared.iter().copied().collect()).contains(key)
     }
 
     #[cold]

@@ -1,12 +1,17 @@
 //! Functions: libraries of named functions, each with a VM of its own that lives as long as the library.
 
 use super::header::{self, ScriptFlags};
-use super::host::{Deadline, Name, Run, ScriptHost};
+use super::host::{Deadline, Name, Run, RunCounts, ScriptHost};
+use super::meta::Meta;
+use super::run::Traits;
+use super::tracked::NOWHERE;
 use super::{cache, run};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::reply::Proto;
+use crate::stats::Limited;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use totality_lua::{FuncRef, RunError, RunOptions, Vm};
 
@@ -24,7 +29,18 @@ pub struct Function {
     pub flags: ScriptFlags,
     /// Milliseconds that it may run; 0 when the comment above it says nothing.
     pub deadline_ms: u32,
+    /// What it says of itself.
+    pub meta: Arc<Meta>,
+    /// Its place among what is tracked.
+    pub(super) place: u32,
     callback: FuncRef,
+}
+
+impl Function {
+    /// What a run of it needs to know.
+    pub fn traits(&self) -> Traits {
+        Traits { flags: self.flags, deadline_ms: self.deadline_ms, place: self.place }
+    }
 }
 
 /// A library.
@@ -57,7 +73,7 @@ impl Library {
     /// Bytes of names, texts and code.
     fn text_bytes(&self) -> usize {
         let function = |f: &Function| {
-            size_of::<Function>() + 2 * f.name.len() + f.description.as_ref().map_or(0, Vec::len)
+            size_of::<Function>() + 2 * f.name.len() + f.description.as_ref().map_or(0, Vec::len) + f.meta.bytes()
         };
         size_of::<Library>()
             + self.name.len()
@@ -108,6 +124,20 @@ impl Libraries {
 
     fn owner(&self, function: &[u8]) -> Option<&Vec<u8>> {
         self.functions.get(function).or_else(|| self.functions.get(&function.to_ascii_lowercase()))
+    }
+
+    /// Notes the place of a function among what is tracked.
+    pub(super) fn set_place(&mut self, name: &[u8], place: u32) {
+        let Some(owner) = self.owner(name).cloned() else { return };
+        let functions = self.by_name.get_mut(&owner).into_iter().flat_map(|library| &mut library.functions);
+        if let Some(function) = functions.into_iter().find(|f| f.name == name) {
+            function.place = place;
+        }
+    }
+
+    /// Bytes that a library's VM holds.
+    pub(super) fn vm_bytes_of(&self, function: &[u8]) -> usize {
+        self.owner(function).and_then(|owner| self.by_name.get(owner)).map_or(0, |library| library.vm_bytes)
     }
 
     pub(super) fn callback(&self, name: &[u8]) -> Option<FuncRef> {
@@ -231,6 +261,12 @@ fn exists(name: &[u8]) -> CmdError {
 /// In Redis's words, what is wrong with the code.
 pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
     let (name, start) = header::parse_library(code)?;
+    let room = cx.sv.scripts.room(&cx.sv.config);
+    let judged = room.judge_size(code.len());
+    if judged.is_err() {
+        cx.sv.stats.limited(Limited::Size);
+    }
+    judged?;
     let chunk = cache::compile(&code[start..], "@user_function").map_err(|message| {
         CmdError::owned([b"ERR Error compiling function: ", message.as_slice()].concat())
     })?;
@@ -251,6 +287,9 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
         proto: Proto::Resp2,
         slot: None,
         restricted: false,
+        counts: RunCounts::default(),
+        max_commands: u64::MAX,
+        declared_set: None,
         registered: Vec::new(),
     };
     let runs = cx.sv.scripts.run_counter();
@@ -263,9 +302,16 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
         let text = match error {
             RunError::Raised => run::message(vm.error()).0,
             RunError::Stopped => b"ERR FUNCTION LOAD timeout".to_vec(),
-            RunError::Limit(limit) => limit.text().as_bytes().to_vec(),
+            RunError::Limit(limit) => {
+                cx.sv.stats.limited(Limited::Memory);
+                limit.text().as_bytes().to_vec()
+            }
         };
         return Err(CmdError::owned([b"ERR Error registering functions: ", text.as_slice()].concat()));
+    }
+    if room.bytes < bytes_of(&vm) + code.len() {
+        cx.sv.stats.limited(Limited::TotalMemory);
+        return Err(room.full());
     }
     if registered.is_empty() {
         return Err(CmdError::new("ERR No functions registered"));
@@ -273,11 +319,16 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
     let mut functions = Vec::with_capacity(registered.len());
     for function in registered {
         vm.pin(function.callback);
+        let meta = Meta::of_function(&code[start..], &function.name, function.line);
+        let mut flags = function.flags;
+        flags.set(ScriptFlags::SECRET, !meta.secret.is_empty());
         functions.push(Function {
             name: function.name,
             description: function.description,
-            flags: function.flags,
+            flags,
             deadline_ms: function.deadline_ms,
+            meta: Arc::new(meta),
+            place: NOWHERE,
             callback: function.callback,
         });
     }

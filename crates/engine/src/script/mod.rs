@@ -6,17 +6,22 @@ mod convert;
 pub mod header;
 mod host;
 mod library;
+pub mod meta;
 pub mod rollback;
 mod run;
+pub mod tracked;
 
 pub use cache::{Cache, Cached, Sha};
 pub use header::ScriptFlags;
+pub use meta::Meta;
 pub use library::{Function, Libraries, Library, build as build_library, load as load_library};
 pub use rollback::{Reason, Rollbacks};
 pub use run::{Subject, Traits, run};
 
 use crate::commands::Command;
+use crate::config::Config;
 use crate::state::ServerState;
+use std::sync::Arc;
 use totality_lua::{Interrupt, Limits, Vm};
 
 /// True when the script or function that a command runs says of itself that it never writes.
@@ -39,6 +44,8 @@ pub struct Scripts {
     pub cache: Cache,
     /// Functions.
     pub libraries: Libraries,
+    /// What ran.
+    pub tracker: tracked::Tracker,
     /// The VM of EVAL, made when the first script runs; away while it runs.
     vm: Option<Box<Vm>>,
     /// State of `math.random`: one generator serves all scripts, as in Redis.
@@ -52,7 +59,31 @@ pub struct Scripts {
 impl Scripts {
     /// Bytes that scripts, libraries and their VMs take. O(1).
     pub fn memory(&self) -> usize {
-        self.cache.memory() + self.eval_vm_bytes() + self.libraries.text_bytes() + self.libraries.vm_bytes()
+        self.cache.memory()
+            + self.eval_vm_bytes()
+            + self.libraries.text_bytes()
+            + self.libraries.vm_bytes()
+            + self.tracker.bytes()
+    }
+
+    /// How much more scripts may hold.
+    pub fn room(&self, config: &Config) -> cache::Room {
+        let total = config.script_max_total_memory;
+        let bytes = if total == 0 { usize::MAX } else { (total as usize).saturating_sub(self.memory()) };
+        let entries = config.script_cache_max_entries as usize;
+        cache::Room { entries, size: config.script_max_size, bytes, total }
+    }
+
+    /// What the script or function that `command` runs says of itself; `subject` is the command's first argument.
+    pub fn meta_of(&self, command: &Command, subject: &[u8]) -> Option<Arc<Meta>> {
+        let cached = |sha: &Sha| self.cache.peek(sha).map(|script| script.meta.clone());
+        match command.spec.name {
+            "eval" | "eval_ro" => {
+                Some(cached(&cache::sha_of(subject)).unwrap_or_else(|| Arc::new(Meta::of_script(subject))))
+            }
+            "evalsha" | "evalsha_ro" => cached(&cache::parse_hex(subject)?),
+            _ => self.libraries.function(subject).map(|function| function.meta.clone()),
+        }
     }
 
     /// Bytes of EVAL's VM: its sandbox and the scripts that are loaded into it.

@@ -115,6 +115,8 @@ pub enum Reason {
     Memory,
     /// The undo log's limit.
     Undo,
+    /// The limit of its commands.
+    Commands,
     /// A savepoint's function failed; the script went on.
     Savepoint,
     /// A command of a transaction failed.
@@ -125,13 +127,14 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::Error,
         Reason::ErrorReply,
         Reason::Kill,
         Reason::Deadline,
         Reason::Memory,
         Reason::Undo,
+        Reason::Commands,
         Reason::Savepoint,
         Reason::Transaction,
         Reason::Explain,
@@ -146,6 +149,7 @@ impl Reason {
             Reason::Deadline => "deadline",
             Reason::Memory => "memory",
             Reason::Undo => "undo",
+            Reason::Commands => "commands",
             Reason::Savepoint => "savepoint",
             Reason::Transaction => "transaction",
             Reason::Explain => "explain",

@@ -1,14 +1,17 @@
 //! One run of a script or function: what it may do, the run itself, its reply.
 
 use super::header::ScriptFlags;
-use super::host::{Deadline, Name, Run, ScriptHost};
 use super::rollback::{self, Reason};
+use super::host::{Deadline, Name, Run, RunCounts, ScriptHost};
+use super::tracked::{NOWHERE, Outcome};
+use super::convert::Bounds;
 use super::{cache, convert};
 use crate::busy::Running;
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
 use crate::execute;
 use crate::reply::Proto;
+use crate::stats::Limited;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use totality_lua::{Chunk, Inputs, RunError, RunOptions, ValueRef, Vm};
@@ -36,6 +39,8 @@ pub struct Traits {
     pub flags: ScriptFlags,
     /// Milliseconds that it may run; 0 when it says nothing.
     pub deadline_ms: u32,
+    /// Its place among what is tracked, as of its last run.
+    pub place: u32,
 }
 
 /// Runs a script or function and writes its result. `read_only` is what the `*_RO` commands ask for.
@@ -53,7 +58,9 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
     let Some(mut vm) = take_vm(cx, &subject) else {
         return Err(CmdError::new("ERR A script cannot run another script"));
     };
-    vm.set_max_bytes(cx.sv.config.script_max_memory as usize);
+    let (max_bytes, total_is_less) = max_bytes(cx, &subject);
+    vm.set_max_bytes(max_bytes);
+    let place = enter(cx, &subject, traits.place);
     if let Some(state) = cx.sv.scripts.random {
         vm.set_random_state(state);
     }
@@ -76,6 +83,13 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
             .filter(|_| cx.sv.config.cluster_enabled)
             .map(|key| totality_ds::crc::key_slot(key)),
         restricted: cx.sv.client(cx.client).is_some_and(|client| client.restricted),
+        counts: RunCounts::default(),
+        max_commands: match cx.sv.config.script_max_commands {
+            0 => u64::MAX,
+            _ if cx.origin == Origin::Replay => u64::MAX,
+            max => max,
+        },
+        declared_set: None,
         registered: Vec::new(),
     };
     let runs = cx.sv.scripts.runs.clone();
@@ -86,6 +100,11 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
         since_us: cx.sv.stamp,
         wrote: false,
         rollback,
+        client: cx.client,
+        command: cx.command,
+        commands: 0,
+        writes: 0,
+        secrets: if flags.contains(ScriptFlags::SECRET) { secrets(cx, numkeys) } else { Vec::new() },
         argv: Vec::new(),
         slow: false,
         kill: false,
@@ -105,7 +124,7 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
         },
     };
     let resp3 = host.run.proto == Proto::Resp3;
-    let stopped = host.run.stopped;
+    let (stopped, counts, wrote) = (host.run.stopped, host.run.counts, host.run.wrote);
     runs.fetch_add(1, Ordering::Release);
     cx.sv.depth -= 1;
     let function = cx.sv.running.take().is_some_and(|run| run.function);
@@ -114,18 +133,126 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
     cx.sv.scripts.random = Some(vm.random_state());
     let failure = failure(&vm, &ended, flags, stopped);
     close_scopes(cx, scopes, rollback, failure);
-    match ended {
-        Ok(()) => convert::write(vm.result(0), resp3, &mut cx.reply, &mut cx.sv.stats),
-        Err(RunError::Stopped) => {
-            let text = stop_text(cx, stopped, function, rollback, traits.deadline_ms);
-            cx.sv.stats.count_error(text.split(|b| *b == b' ').next().unwrap_or(b""));
-            cx.reply.error(&text);
+    let error = match ended {
+        Ok(()) => {
+            let error = returned_error(&vm);
+            let config = &cx.sv.config;
+            let bounds = Bounds {
+                bytes: config.script_max_reply_size,
+                depth: config.script_max_reply_depth as usize,
+            };
+            convert::write(vm.result(0), resp3, &mut cx.reply, &mut cx.sv.stats, bounds);
+            error
         }
-        Err(error) => report(cx, &vm, error, name),
+        Err(RunError::Stopped) => {
+            let nothing = if rollback || !wrote { ", nothing was changed" } else { "" };
+            let text = stop_text(cx, stopped, function, nothing, traits.deadline_ms);
+            cx.sv.stats.count_error(crate::stats::error_code(&text));
+            cx.reply.error(&text);
+            Some(crate::stats::error_code(&text).into())
+        }
+        Err(raised) => {
+            if matches!(raised, RunError::Limit(_)) {
+                cx.sv.stats.limited(if total_is_less { Limited::TotalMemory } else { Limited::Memory });
+            }
+            Some(report(cx, &vm, raised, name))
+        }
+    };
+    if place != NOWHERE {
+        cx.sv.scripts.tracker.finish(Outcome {
+            slot: place,
+            code: if error.is_none() { result_code(&vm) } else { None },
+            error,
+            rollback: failure.filter(|_| rollback),
+            killed: stopped == Some(Reason::Kill),
+            cpu_usec: cpu_usec(cx, counts.looked),
+            commands: counts.commands,
+            writes: counts.writes,
+            bytes: vm.used_bytes(),
+        });
     }
     vm.reset();
     give_back(cx, &subject, vm);
     Ok(())
+}
+
+/// The place of a script or function among what is tracked.
+#[inline]
+fn enter(cx: &mut Cx<'_>, subject: &Subject, hint: u32) -> u32 {
+    let max = cx.sv.config.script_stats_max_entries as usize;
+    let scripts = &mut cx.sv.scripts;
+    let place = match subject {
+        Subject::Script { sha, .. } => {
+            let cache = &scripts.cache;
+            let meta = || cache.peek(sha).map(|script| script.meta.clone()).unwrap_or_default();
+            scripts.tracker.enter_script(hint, sha, max, meta)
+        }
+        Subject::Function { name } => {
+            let libraries = &scripts.libraries;
+            let meta = || libraries.function(name).map(|function| function.meta.clone()).unwrap_or_default();
+            scripts.tracker.enter_function(hint, name, max, meta)
+        }
+    };
+    if place != hint {
+        match subject {
+            Subject::Script { sha, .. } => scripts.cache.set_place(sha, place),
+            Subject::Function { name } => scripts.libraries.set_place(name, place),
+        }
+    }
+    let ticket = scripts.tracker.ticket(place);
+    if let Some(client) = cx.sv.clients.get_mut(cx.client) {
+        client.script = Some(ticket);
+    }
+    place
+}
+
+/// Bytes of heap that a run may use, and whether it is the total of all scripts that says so.
+fn max_bytes(cx: &Cx<'_>, subject: &Subject) -> (usize, bool) {
+    let own = cx.sv.config.script_max_memory as usize;
+    if cx.sv.config.script_max_total_memory == 0 {
+        return (own, false);
+    }
+    let held = match subject {
+        Subject::Function { name } => cx.sv.scripts.libraries.vm_bytes_of(name),
+        Subject::Script { .. } => 0,
+    };
+    let left = cx.sv.scripts.room(&cx.sv.config).bytes.saturating_add(held);
+    (own.min(left), left < own)
+}
+
+/// Values of the arguments that nobody may read in a log.
+#[cold]
+fn secrets(cx: &Cx<'_>, numkeys: usize) -> Vec<Box<[u8]>> {
+    let Some(meta) = cx.sv.scripts.meta_of(cx.command, cx.args[1]) else { return Vec::new() };
+    let hidden = |(i, _): &(usize, &&[u8])| meta.secret.hides(*i, numkeys);
+    cx.args.iter().enumerate().filter(hidden).map(|(_, arg)| Box::from(*arg)).collect()
+}
+
+/// Processor time of a run that was looked at: up to the first look it is taken to be wall time.
+fn cpu_usec(cx: &Cx<'_>, looked: Option<(u64, u64)>) -> Option<u64> {
+    let (at, cpu) = looked?;
+    let rest = cx.sv.clock.cpu_us()?.saturating_sub(cpu);
+    // The watchdog looks first after a millisecond or two.
+    Some(at.saturating_sub(cx.ks.now_us) + rest)
+}
+
+/// The code of a reply: an integer, or the first element of an array.
+fn result_code(vm: &Vm) -> Option<i64> {
+    match vm.result(0) {
+        ValueRef::Number(n) => Some(convert::truncate(n)),
+        ValueRef::Table(table) => match table.index(1) {
+            ValueRef::Number(n) => Some(convert::truncate(n)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The first word of the error that a script returned.
+fn returned_error(vm: &Vm) -> Option<Box<[u8]>> {
+    let ValueRef::Table(table) = vm.result(0) else { return None };
+    let ValueRef::Str(text) = table.field(b"err") else { return None };
+    Some(crate::stats::error_code(text).into())
 }
 
 /// When a run is to end: the shorter of what the configuration and the script say.
@@ -181,16 +308,20 @@ fn close_scopes(cx: &mut Cx<'_>, before: usize, rollback: bool, failure: Option<
 
 /// The error that tells of a stop.
 #[cold]
-fn stop_text(cx: &Cx<'_>, reason: Option<Reason>, function: bool, rollback: bool, own_ms: u32) -> Vec<u8> {
+fn stop_text(cx: &mut Cx<'_>, reason: Option<Reason>, function: bool, nothing: &str, own_ms: u32) -> Vec<u8> {
     match reason {
         Some(Reason::Deadline) => {
             format!("DEADLINE script exceeded {} ms, nothing was changed", deadline_ms(cx, own_ms))
                 .into_bytes()
         }
         Some(Reason::Undo) => {
-            let nothing = if rollback { ", nothing was changed" } else { "" };
             let max = cx.sv.config.script_rollback_max_bytes;
             format!("UNDO script needs more than {max} bytes to be taken back{nothing}").into_bytes()
+        }
+        Some(Reason::Commands) => {
+            cx.sv.stats.limited(Limited::Commands);
+            let max = cx.sv.config.script_max_commands;
+            format!("LIMIT script called more than {max} commands{nothing}").into_bytes()
         }
         _ if function => b"ERR Script killed by user with FUNCTION KILL...".to_vec(),
         _ => b"ERR Script killed by user with SCRIPT KILL...".to_vec(),
@@ -247,9 +378,10 @@ fn give_back(cx: &mut Cx<'_>, subject: &Subject, vm: Box<Vm>) {
     }
 }
 
-/// Writes the error that ended a run, with the place where it was raised, in Redis's form.
+/// Writes the error that ended a run, with the place where it was raised, in Redis's form, and the name of a script
+/// that has one. Answers the error's first word.
 #[cold]
-fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>) {
+fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>) -> Box<[u8]> {
     let mut counted = false;
     let mut text = match error {
         RunError::Raised => {
@@ -263,10 +395,18 @@ fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>) {
     if let Some((source, line)) = place(vm) {
         text.extend_from_slice(format!(" script: {name}, on {source}:{line}.").as_bytes());
     }
+    if let Name::Script(sha) = name
+        && let Some(script) = cx.sv.scripts.cache.peek(&sha).filter(|script| script.meta.tagged)
+        && let Some(label) = script.meta.label()
+    {
+        text.extend_from_slice(format!(" ({label})").as_bytes());
+    }
+    let code = crate::stats::error_code(&text);
     if !counted {
-        cx.sv.stats.count_error(crate::stats::error_code(&text));
+        cx.sv.stats.count_error(code);
     }
     cx.reply.error(&text);
+    code.into()
 }
 
 /// The text of an error value, and whether the statistics have it already.

@@ -15,7 +15,8 @@
 
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SCRIPT, Res};
-use crate::script::{self, Subject, Traits, cache};
+use crate::script::{self, Subject, cache};
+use crate::stats::Limited;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// Flags that all scripting commands share.
@@ -48,21 +49,36 @@ pub(super) fn eval(cx: &mut Cx<'_>, read_only: bool) -> Res {
     let numkeys = numkeys(cx, crate::error::NOT_INTEGER)?;
     let body = cx.args[1];
     let sha = cache::sha_of(body);
-    let max = cx.sv.config.script_cache_max_entries as usize;
-    let script = cx.sv.scripts.cache.load(sha, body, false, max)?;
-    let chunk = script.chunk.clone();
-    let traits = Traits { flags: script.flags, deadline_ms: script.deadline_ms };
+    let room = cx.sv.scripts.room(&cx.sv.config);
+    let script = match cx.sv.scripts.cache.load(sha, body, false, room) {
+        Ok(script) => script,
+        Err(error) => return Err(not_loaded(cx, body, error)),
+    };
+    let (chunk, traits) = (script.chunk.clone(), script.traits());
     cx.sv.stats.evicted_scripts += std::mem::take(&mut cx.sv.scripts.cache.evicted);
     script::run(cx, Subject::Script { sha, chunk }, traits, read_only, numkeys)
+}
+
+/// Counts a script that was refused because of its size.
+#[cold]
+pub(super) fn not_loaded(cx: &mut Cx<'_>, body: &[u8], error: CmdError) -> CmdError {
+    if body.len() as u64 > cx.sv.config.script_max_size {
+        cx.sv.stats.limited(Limited::Size);
+    } else if error.code() == b"OOM" {
+        cx.sv.stats.limited(Limited::TotalMemory);
+    }
+    error
 }
 
 /// EVALSHA and EVALSHA_RO.
 pub(super) fn evalsha(cx: &mut Cx<'_>, read_only: bool) -> Res {
     let sha = cache::parse_hex(cx.args[1]).ok_or(NO_SCRIPT)?;
     let numkeys = numkeys(cx, crate::error::NOT_INTEGER)?;
-    let script = cx.sv.scripts.cache.get(&sha).ok_or(NO_SCRIPT)?;
-    let chunk = script.chunk.clone();
-    let traits = Traits { flags: script.flags, deadline_ms: script.deadline_ms };
+    let Some(script) = cx.sv.scripts.cache.get(&sha) else {
+        cx.sv.scripts.tracker.missed(&sha);
+        return Err(NO_SCRIPT);
+    };
+    let (chunk, traits) = (script.chunk.clone(), script.traits());
     script::run(cx, Subject::Script { sha, chunk }, traits, read_only, numkeys)
 }
 
@@ -72,7 +88,7 @@ pub(super) fn fcall(cx: &mut Cx<'_>, read_only: bool) -> Res {
     let Some(function) = cx.sv.scripts.libraries.function(name) else {
         return Err(CmdError::new("ERR Function not found"));
     };
-    let traits = Traits { flags: function.flags, deadline_ms: function.deadline_ms };
+    let (traits, name) = (function.traits(), function.name.clone());
     let numkeys = numkeys(cx, CmdError::new("ERR Bad number of keys provided"))?;
-    script::run(cx, Subject::Function { name: name.to_vec() }, traits, read_only, numkeys)
+    script::run(cx, Subject::Function { name }, traits, read_only, numkeys)
 }

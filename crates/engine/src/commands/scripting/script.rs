@@ -11,7 +11,21 @@
 //! > SCRIPT FLUSH NOW
 //! (error) ERR SCRIPT FLUSH only support SYNC|ASYNC option
 //! ```
+//!
+//! SCRIPT LIST, STATS and RUNNING are Totality's own. A script's name and version come from its leading comment
+//! (`--- @script name`, `--- @version v`, or `-- name: …`). STATS counts by script, also across SCRIPT FLUSH, and by
+//! function; `SCRIPT STATS RESET` and `SCRIPT STATS sha1|name RESET` begin anew. RUNNING is answered while a script
+//! runs past `busy-reply-threshold`.
+//!
+//! ```transcript
+//! # since 8.4
+//! > SCRIPT RUNNING
+//! (nil)
+//! > SCRIPT LOAD "--- @script demo.add\n--- @version 1.0\nreturn {1, tonumber(ARGV[1]) + 1}"
+//! "53ac7d9f7d6bb4ab58ab4a17cd0a8bf9eb2ec6d9"
+//! ```
 
+use crate::commands::script_info;
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SCRIPT, Res};
 use crate::script::cache::{self, hex, parse_hex};
@@ -31,17 +45,30 @@ const SUBS: &[Spec] = &[
     sub("flush", -2, Flags::STALE, "2.6.0", "Empties the cache.", flush).args("flush-type:o?^6.2.0(async:t'ASYNC' sync:t'SYNC')").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
     crate::commands::help_row(Group::Scripting, "5.0.0"),
     sub("kill", 2, Flags::ALLOW_BUSY, "2.6.0", "Stops the script that runs, if it wrote nothing.", kill).tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
+    sub("list", -2, Flags::STALE, "8.4.0", "The scripts of the cache.", list).args("pattern:s?"),
     sub("load", 3, Flags::STALE, "2.6.0", "Puts a script into the cache.", load).args("script:s").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
+    sub("running", 2, Flags::STALE.union(Flags::LOADING).union(Flags::ALLOW_BUSY), "8.4.0", "What runs now.", script_info::running),
     sub("show", 3, Flags::STALE, "8.0.0", "The text of a script.", show).args("sha1:s"),
+    sub("stats", -2, Flags::STALE, "8.4.0", "What ran: counters of each script and function.", script_info::stats).args("subject:s? reset:t?'RESET'"),
 ];
 
 fn load(cx: &mut Cx<'_>) -> Res {
     let body = cx.args[2];
     let sha = cache::sha_of(body);
-    let max = cx.sv.config.script_cache_max_entries as usize;
-    cx.sv.scripts.cache.load(sha, body, true, max)?;
+    let room = cx.sv.scripts.room(&cx.sv.config);
+    if let Err(error) = cx.sv.scripts.cache.load(sha, body, true, room) {
+        return Err(super::eval::not_loaded(cx, body, error));
+    }
     cx.reply.bulk(&hex(&sha));
     Ok(())
+}
+
+/// `SCRIPT LIST [pattern]`
+fn list(cx: &mut Cx<'_>) -> Res {
+    if cx.argc() > 3 {
+        return Err(crate::commands::syntax_of_subcommand(cx.args));
+    }
+    script_info::list(cx)
 }
 
 fn exists(cx: &mut Cx<'_>) -> Res {

@@ -18,6 +18,7 @@ use crate::persistence::Job;
 use crate::script::Reason;
 use crate::spec::{Cat, Flags, Group, Spec};
 use crate::state::ServerState;
+use crate::stats::Limited;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
@@ -331,6 +332,15 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "acl_access_denied_tls_cert" = 0,
         "acl_access_denied_db" = sv.acl.denied[4],
         "undeclared_keys" = s.undeclared_keys,
+        "tracked_scripts" = sv.scripts.tracker.len(),
+        "script_kills" = sv.scripts.tracker.kills,
+        "script_noscripts" = sv.scripts.tracker.noscripts,
+        "script_limit_memory" = s.limits[Limited::Memory as usize],
+        "script_limit_total_memory" = s.limits[Limited::TotalMemory as usize],
+        "script_limit_size" = s.limits[Limited::Size as usize],
+        "script_limit_reply_size" = s.limits[Limited::ReplySize as usize],
+        "script_limit_reply_depth" = s.limits[Limited::ReplyDepth as usize],
+        "script_limit_commands" = s.limits[Limited::Commands as usize],
         "script_rollbacks" = s.rollbacks.scripts(),
         "script_rollbacks_error" = s.rollbacks.of(Reason::Error),
         "script_rollbacks_error_reply" = s.rollbacks.of(Reason::ErrorReply),
@@ -338,6 +348,7 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "script_rollbacks_deadline" = s.rollbacks.of(Reason::Deadline),
         "script_rollbacks_memory" = s.rollbacks.of(Reason::Memory),
         "script_rollbacks_undo" = s.rollbacks.of(Reason::Undo),
+        "script_rollbacks_commands" = s.rollbacks.of(Reason::Commands),
         "savepoint_rollbacks" = s.rollbacks.of(Reason::Savepoint),
         "transaction_rollbacks" = s.rollbacks.of(Reason::Transaction),
     );

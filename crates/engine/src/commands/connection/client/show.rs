@@ -6,6 +6,8 @@ use crate::cx::Cx;
 use crate::error::{Res, SYNTAX};
 use crate::keyspace::Keyspace;
 use crate::reply::Proto;
+use crate::script::tracked::Tracker;
+use crate::spec::Flags;
 
 pub(super) fn list(cx: &mut Cx<'_>) -> Res {
     if cx.argc() == 3 {
@@ -16,7 +18,7 @@ pub(super) fn list(cx: &mut Cx<'_>) -> Res {
     let mut clients: Vec<&Client> = cx.sv.clients.iter().filter(|c| filter.matches(c, cx.ks, cx.client)).collect();
     clients.sort_by_key(|client| client.id.id);
     for client in clients {
-        line(client, cx.ks, &mut text);
+        line(client, cx.ks, &cx.sv.scripts.tracker, &mut text);
     }
     cx.reply.verbatim("txt", &text);
     Ok(())
@@ -25,14 +27,14 @@ pub(super) fn list(cx: &mut Cx<'_>) -> Res {
 pub(super) fn info(cx: &mut Cx<'_>) -> Res {
     let mut text = Vec::new();
     if let Some(client) = cx.sv.clients.get(cx.client) {
-        line(client, cx.ks, &mut text);
+        line(client, cx.ks, &cx.sv.scripts.tracker, &mut text);
     }
     cx.reply.verbatim("txt", &text);
     Ok(())
 }
 
 /// One line with the fields that Redis shows, in its order.
-pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
+pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, out: &mut Vec<u8>) {
     let io = &client.io;
     let multi = client.multi.as_ref();
     let total = io.qbuf + io.qbuf_free + io.omem + io.obl + client.held_memory() + ks.watch.memory(client.id) + size_of::<Client>();
@@ -61,7 +63,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
     out.extend_from_slice(
         format!(
             "qbuf={} qbuf-free={} argv-mem={} multi-mem={} rbs={} rbp={} obl={} oll={} omem={} tot-mem={total} \
-             events=r cmd={command} user={} redir={} resp={} lib-name={} lib-ver={} tot-net-in={} tot-net-out={} tot-cmds={}\n",
+             events=r cmd={command} user={} redir={} resp={} lib-name={} lib-ver={} tot-net-in={} tot-net-out={} tot-cmds={}",
             io.qbuf,
             io.qbuf_free,
             io.argv_mem,
@@ -82,6 +84,13 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, out: &mut Vec<u8>) {
         )
         .as_bytes(),
     );
+    // The script's name, when its last command ran one that has a name.
+    let ran = client.last_command.is_some_and(|command| command.spec.flags.contains(Flags::SCRIPT));
+    if let Some(label) = client.script.filter(|_| ran).and_then(|ticket| tracker.label_of(ticket)) {
+        out.extend_from_slice(b" script=");
+        out.extend_from_slice(label.as_bytes());
+    }
+    out.push(b'\n');
 }
 
 pub(super) fn flags(client: &Client, ks: &Keyspace) -> String {
