@@ -348,7 +348,12 @@ impl Engine {
     pub fn describe(&self, id: ClientId) -> String {
         let mut line = Vec::new();
         if let Some(client) = self.sv.clients.get(id) {
-            crate::commands::connection::client::describe(client, &self.ks, &self.sv.scripts.tracker, &mut line);
+            crate::commands::connection::client::describe(
+                client,
+                &self.ks,
+                &self.sv.scripts.tracker,
+                &mut line,
+            );
         }
         String::from_utf8_lossy(&line).into_owned()
     }

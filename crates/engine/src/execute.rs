@@ -151,7 +151,7 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     }
     if sv.running.is_none() {
         sv.oom = sv.config.maxmemory > 0 && evict::make_room(ks, sv) == Room::No;
-        if sv.oom && may_grow(sv, id, command) {
+        if sv.oom && may_grow(sv, id, command, argv) {
             return Err(OOM);
         }
         if ks.effects.tracking {
@@ -176,7 +176,10 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     if lacks_replicas(sv) {
         let queued = client.multi.as_ref().filter(|_| command.spec.name == "exec");
         let writes = |command: &Command| command.spec.flags.contains(Flags::WRITE);
-        if writes(command) || queued.is_some_and(|multi| multi.queue.iter().any(|q| writes(q.command))) {
+        let own = crate::script::command_flags(sv, command, argv.get(1).copied());
+        if own.contains(Flags::WRITE)
+            || queued.is_some_and(|multi| multi.queue.iter().any(|q| writes(q.command)))
+        {
             return Err(NO_REPLICAS);
         }
     }
@@ -196,11 +199,12 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
 
 /// True for commands that are refused when there is no memory left; of EXEC, what is queued decides.
 #[cold]
-fn may_grow(sv: &ServerState, id: ClientId, command: &Command) -> bool {
+fn may_grow(sv: &ServerState, id: ClientId, command: &Command, argv: &[&[u8]]) -> bool {
     let grows = |command: &Command| command.spec.flags.contains(Flags::DENYOOM);
     let queued =
         sv.clients.get(id).and_then(|client| client.multi.as_ref()).filter(|_| command.spec.name == "exec");
-    grows(command) || queued.is_some_and(|multi| multi.queue.iter().any(|q| grows(q.command)))
+    let own = crate::script::command_flags(sv, command, argv.get(1).copied());
+    own.contains(Flags::DENYOOM) || queued.is_some_and(|multi| multi.queue.iter().any(|q| grows(q.command)))
 }
 
 /// Ends CLIENT PAUSE.

@@ -97,12 +97,7 @@ fn log(sv: &mut ServerState, which: Log, call: &Ended<'_>, value: u64) {
 
 /// The arguments as they may be shown: without passwords, without what a script's header marks as personal, and with
 /// the script's name beside its SHA1. `short` shows that in the place of a text, too.
-pub fn shown<'a>(
-    sv: &ServerState,
-    command: &Command,
-    argv: &[&'a [u8]],
-    short: bool,
-) -> Vec<Cow<'a, [u8]>> {
+pub fn shown<'a>(sv: &ServerState, command: &Command, argv: &[&'a [u8]], short: bool) -> Vec<Cow<'a, [u8]>> {
     let mut shown: Vec<Cow<'a, [u8]>> = redacted(command, argv).into_iter().map(Cow::Borrowed).collect();
     if !command.spec.flags.contains(Flags::SCRIPT) {
         if let Some(run) = sv.running.as_ref().filter(|run| !run.secrets.is_empty()) {
@@ -111,7 +106,9 @@ pub fn shown<'a>(
         }
         return shown;
     }
-    let Some(meta) = argv.get(1).and_then(|subject| sv.scripts.meta_of(command, subject)) else { return shown };
+    let Some(meta) = argv.get(1).and_then(|subject| sv.scripts.meta_of(command, subject)) else {
+        return shown;
+    };
     if !meta.secret.is_empty() {
         let numkeys = argv.get(2).and_then(|n| crate::util::parse_i64(n)).unwrap_or(0);
         let numkeys = usize::try_from(numkeys).unwrap_or(0);

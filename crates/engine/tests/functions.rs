@@ -79,6 +79,7 @@ fn names_in_one_library_differ_by_case_and_among_libraries_do_not() {
 #[test]
 fn memory_of_libraries_is_counted_and_given_back() {
     let mut b = Bench::new();
+    b.line("CONFIG SET script-stats-max-entries 0");
     let empty = b.engine.sv.memory();
     let keeps = "#!lua name=t\nlocal kept = {} redis.register_function('f', function(k, a) kept[#kept + 1] = string.rep('x', a[1]) end)";
     load(&mut b, keeps);

@@ -200,13 +200,7 @@ impl Cache {
     ///
     /// # Errors
     /// In Redis's words: the `#!` line is wrong, or the script does not compile.
-    pub fn load(
-        &mut self,
-        sha: Sha,
-        body: &[u8],
-        pin: bool,
-        room: Room,
-    ) -> Result<&Cached, CmdError> {
+    pub fn load(&mut self, sha: Sha, body: &[u8], pin: bool, room: Room) -> Result<&Cached, CmdError> {
         if !self.scripts.contains_key(&sha) {
             self.make_bytes(body.len(), room)?;
             let header = header::parse(body)?;

@@ -368,7 +368,8 @@ impl ScriptHost<'_> {
         let Some(what) = self.undeclared(command, argv) else { return Ok(()) };
         self.sv.stats.undeclared_keys += 1;
         let (chunk, line) = args.position().unwrap_or(("?", 0));
-        let text = format!("Script {} accessed {what} by '{}' at {chunk}:{line}", self.run.name, command.full_name);
+        let text =
+            format!("Script {} accessed {what} by '{}' at {chunk}:{line}", self.run.name, command.full_name);
         if self.sv.config.undeclared_keys() == UndeclaredKeys::Deny {
             return Err(Refused { command: Some(command), text: format!("ERR {text}") });
         }
@@ -385,7 +386,8 @@ impl ScriptHost<'_> {
         }
         // Arguments that make no sense have no keys: the command itself will say what is wrong.
         let keys = crate::keys::find(command.spec, argv).ok()?;
-        let keys = keys.iter().filter(|(_, flags)| !flags.contains(KeyFlags::NOT_KEY)).map(|(at, _)| argv[*at]);
+        let keys =
+            keys.iter().filter(|(_, flags)| !flags.contains(KeyFlags::NOT_KEY)).map(|(at, _)| argv[*at]);
         let by_pattern = crate::keys::by_pattern(command.spec, argv);
         for key in keys.chain(by_pattern) {
             if !self.is_declared(key) {

@@ -73,7 +73,10 @@ impl Library {
     /// Bytes of names, texts and code.
     fn text_bytes(&self) -> usize {
         let function = |f: &Function| {
-            size_of::<Function>() + 2 * f.name.len() + f.description.as_ref().map_or(0, Vec::len) + f.meta.bytes()
+            size_of::<Function>()
+                + 2 * f.name.len()
+                + f.description.as_ref().map_or(0, Vec::len)
+                + f.meta.bytes()
         };
         size_of::<Library>()
             + self.name.len()

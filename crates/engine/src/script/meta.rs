@@ -111,7 +111,8 @@ fn clip(text: &[u8], max: usize) -> &[u8] {
 
 /// A word as it may be shown anywhere: printable ASCII without blanks and quotes.
 fn word(text: &[u8]) -> String {
-    let plain = |b: &u8| if b.is_ascii_graphic() && !matches!(b, b'"' | b'\\') { char::from(*b) } else { '?' };
+    let plain =
+        |b: &u8| if b.is_ascii_graphic() && !matches!(b, b'"' | b'\\') { char::from(*b) } else { '?' };
     clip(text, MAX_WORD).iter().map(plain).collect()
 }
 
@@ -260,7 +261,10 @@ mod tests {
         let label = |body: &str| Meta::of_script(body.as_bytes()).label();
         assert_eq!(label("--- @script a.b\n--- @version 2.1\nreturn 1").as_deref(), Some("a.b@2.1"));
         assert_eq!(label("#!lua flags=no-writes\n-- a.b@2.1\nreturn 1").as_deref(), Some("a.b@2.1"));
-        assert_eq!(label("-- name: unlock\n-- version: 2026-07-11.1\nreturn 1").as_deref(), Some("unlock@2026-07-11.1"));
+        assert_eq!(
+            label("-- name: unlock\n-- version: 2026-07-11.1\nreturn 1").as_deref(),
+            Some("unlock@2026-07-11.1")
+        );
         assert_eq!(label("-- name: unlock\nreturn 1").as_deref(), Some("unlock"));
         assert_eq!(label("return 1 --- @script x"), None);
         assert_eq!(label("--[[\n--- @script x\n]] return 1"), None);

@@ -13,28 +13,54 @@ pub mod tracked;
 
 pub use cache::{Cache, Cached, Sha};
 pub use header::ScriptFlags;
-pub use meta::Meta;
 pub use library::{Function, Libraries, Library, build as build_library, load as load_library};
+pub use meta::Meta;
 pub use rollback::{Reason, Rollbacks};
 pub use run::{Subject, Traits, run};
 
 use crate::commands::Command;
 use crate::config::Config;
+use crate::spec::Flags;
 use crate::state::ServerState;
 use std::sync::Arc;
 use totality_lua::{Interrupt, Limits, Vm};
 
-/// True when the script or function that a command runs says of itself that it never writes.
-pub fn declares_no_writes(sv: &ServerState, command: &Command, subject: Option<&[u8]>) -> bool {
-    let Some(subject) = subject else { return false };
-    let flags = match command.spec.name {
+/// What the script or function that a command runs says of itself; `None` when it is not known.
+fn flags_of(sv: &ServerState, command: &Command, subject: Option<&[u8]>) -> Option<ScriptFlags> {
+    let subject = subject?;
+    match command.spec.name {
         "eval" | "eval_ro" => header::parse(subject).ok().map(|header| header.flags),
         "evalsha" | "evalsha_ro" => {
             cache::parse_hex(subject).and_then(|sha| sv.scripts.cache.peek(&sha)).map(|script| script.flags)
         }
         _ => sv.scripts.libraries.function(subject).map(|function| function.flags),
+    }
+}
+
+/// True when the script or function that a command runs says of itself that it never writes.
+pub fn declares_no_writes(sv: &ServerState, command: &Command, subject: Option<&[u8]>) -> bool {
+    flags_of(sv, command, subject).is_some_and(|flags| flags.contains(ScriptFlags::NO_WRITES))
+}
+
+/// The flags of a command; one that runs a script is as the script says, so that the gate judges it before it runs.
+pub fn command_flags(sv: &ServerState, command: &Command, subject: Option<&[u8]>) -> Flags {
+    let own = command.spec.flags;
+    if !own.contains(Flags::SCRIPT) {
+        return own;
+    }
+    let Some(flags) = flags_of(sv, command, subject).filter(|flags| !flags.contains(ScriptFlags::COMPAT))
+    else {
+        return own;
     };
-    flags.is_some_and(|flags| flags.contains(ScriptFlags::NO_WRITES))
+    let said = Flags::STALE.union(Flags::DENYOOM).union(Flags::WRITE).union(Flags::MAY_REPLICATE);
+    let mut all = own.difference(said);
+    all.set(Flags::STALE, flags.contains(ScriptFlags::ALLOW_STALE));
+    all.set(Flags::WRITE, !flags.contains(ScriptFlags::NO_WRITES));
+    // What can be taken back is judged before every command of its own.
+    let judged_later = rollback::wanted(&sv.config, flags) == Ok(true);
+    let may_pass = flags.intersects(ScriptFlags::ALLOW_OOM | ScriptFlags::NO_WRITES) || judged_later;
+    all.set(Flags::DENYOOM, !may_pass);
+    all
 }
 
 /// Compiled scripts and libraries, and the VM that runs EVAL.

@@ -1,10 +1,10 @@
 //! One run of a script or function: what it may do, the run itself, its reply.
 
-use super::header::ScriptFlags;
-use super::rollback::{self, Reason};
-use super::host::{Deadline, Name, Run, RunCounts, ScriptHost};
-use super::tracked::{NOWHERE, Outcome};
 use super::convert::Bounds;
+use super::header::ScriptFlags;
+use super::host::{Deadline, Name, Run, RunCounts, ScriptHost};
+use super::rollback::{self, Reason};
+use super::tracked::{NOWHERE, Outcome};
 use super::{cache, convert};
 use crate::busy::Running;
 use crate::cx::{Cx, Origin};
@@ -137,10 +137,8 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
         Ok(()) => {
             let error = returned_error(&vm);
             let config = &cx.sv.config;
-            let bounds = Bounds {
-                bytes: config.script_max_reply_size,
-                depth: config.script_max_reply_depth as usize,
-            };
+            let bounds =
+                Bounds { bytes: config.script_max_reply_size, depth: config.script_max_reply_depth as usize };
             convert::write(vm.result(0), resp3, &mut cx.reply, &mut cx.sv.stats, bounds);
             error
         }

@@ -212,8 +212,15 @@ impl Tracker {
 
     /// The place of a script that begins to run. `hint` is where it was the last time.
     #[inline]
-    pub fn enter_script(&mut self, hint: u32, sha: &Sha, max: usize, meta: impl FnOnce() -> Arc<Meta>) -> u32 {
-        if let Some(entry) = self.entries.get_mut(hint as usize)
+    pub fn enter_script(
+        &mut self,
+        hint: u32,
+        sha: &Sha,
+        max: usize,
+        meta: impl FnOnce() -> Arc<Meta>,
+    ) -> u32 {
+        if (hint as usize) < max
+            && let Some(entry) = self.entries.get_mut(hint as usize)
             && matches!(&entry.id, Id::Script(own) if own == sha)
         {
             entry.recent = true;
@@ -224,8 +231,15 @@ impl Tracker {
 
     /// The same for a function.
     #[inline]
-    pub fn enter_function(&mut self, hint: u32, name: &[u8], max: usize, meta: impl FnOnce() -> Arc<Meta>) -> u32 {
-        if let Some(entry) = self.entries.get_mut(hint as usize)
+    pub fn enter_function(
+        &mut self,
+        hint: u32,
+        name: &[u8],
+        max: usize,
+        meta: impl FnOnce() -> Arc<Meta>,
+    ) -> u32 {
+        if (hint as usize) < max
+            && let Some(entry) = self.entries.get_mut(hint as usize)
             && matches!(&entry.id, Id::Function(own) if **own == *name)
         {
             entry.recent = true;
@@ -236,6 +250,10 @@ impl Tracker {
 
     #[cold]
     fn enter(&mut self, id: Id, max: usize, meta: impl FnOnce() -> Arc<Meta>) -> u32 {
+        self.shrink(max);
+        if max == 0 {
+            return NOWHERE;
+        }
         if let Some(place) = self.places.get(&id).copied() {
             if let Some(entry) = self.entries.get_mut(place as usize) {
                 entry.recent = true;
@@ -244,12 +262,14 @@ impl Tracker {
             }
             return place;
         }
-        if max == 0 {
-            return NOWHERE;
-        }
-        self.shrink(max);
         self.serial += 1;
-        let entry = Tracked { id: id.clone(), meta: meta(), counts: Counts::default(), serial: self.serial, recent: true };
+        let entry = Tracked {
+            id: id.clone(),
+            meta: meta(),
+            counts: Counts::default(),
+            serial: self.serial,
+            recent: true,
+        };
         let place = if self.entries.len() < max { self.entries.len() } else { self.victim() };
         match self.entries.get_mut(place) {
             Some(old) => {
@@ -275,6 +295,9 @@ impl Tracker {
 
     /// Drops entries past `max`.
     fn shrink(&mut self, max: usize) {
+        if self.entries.len() <= max {
+            return;
+        }
         for entry in self.entries.drain(max.min(self.entries.len())..) {
             self.places.remove(&entry.id);
         }

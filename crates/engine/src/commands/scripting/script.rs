@@ -22,7 +22,14 @@
 //! > SCRIPT RUNNING
 //! (nil)
 //! > SCRIPT LOAD "--- @script demo.add\n--- @version 1.0\nreturn {1, tonumber(ARGV[1]) + 1}"
-//! "53ac7d9f7d6bb4ab58ab4a17cd0a8bf9eb2ec6d9"
+//! "edd7b2be616880c1b74a5a6f407c1ccb51e22849"
+//! > EVALSHA edd7b2be616880c1b74a5a6f407c1ccb51e22849 0 41
+//! 1) (integer) 1
+//! 2) (integer) 42
+//! > SCRIPT LIST nosuch*
+//! (empty array)
+//! > SCRIPT STATS nosuch
+//! (error) ERR No such script is tracked
 //! ```
 
 use crate::commands::script_info;
@@ -49,7 +56,7 @@ const SUBS: &[Spec] = &[
     sub("load", 3, Flags::STALE, "2.6.0", "Puts a script into the cache.", load).args("script:s").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
     sub("running", 2, Flags::STALE.union(Flags::LOADING).union(Flags::ALLOW_BUSY), "8.4.0", "What runs now.", script_info::running),
     sub("show", 3, Flags::STALE, "8.0.0", "The text of a script.", show).args("sha1:s"),
-    sub("stats", -2, Flags::STALE, "8.4.0", "What ran: counters of each script and function.", script_info::stats).args("subject:s? reset:t?'RESET'"),
+    sub("stats", -2, Flags::STALE, "8.4.0", "What ran: counters of each script and function.", script_info::stats).args("subject:s? reset:t'RESET'?").no_rollback(),
 ];
 
 fn load(cx: &mut Cx<'_>) -> Res {
