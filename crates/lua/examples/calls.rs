@@ -17,12 +17,16 @@ impl Host for Get {
 }
 
 fn time(vm: &mut Vm, name: &str, source: &str, runs: u32, per: u32) {
+    time_with(vm, name, source, &[b"some:key"], runs, per);
+}
+
+fn time_with(vm: &mut Vm, name: &str, source: &str, argv: &[&[u8]], runs: u32, per: u32) {
     let Ok(chunk) = Chunk::compile(source.as_bytes(), "@user_script", CompileLimits::default()) else {
         eprintln!("{name}: does not compile");
         return;
     };
     let keys: [&[u8]; 1] = [b"some:key"];
-    let inputs = Inputs { keys: &keys, argv: &keys };
+    let inputs = Inputs { keys: &keys, argv };
     // Short batches: the best one was not disturbed by other processes.
     let mut best = f64::MAX;
     for _ in 0..300 {
@@ -44,4 +48,13 @@ fn main() {
     time(&mut vm, "script with one call, whole run", "return redis.call('GET', KEYS[1])", 1000, 1);
     let many = "for i = 1, 1000 do redis.call('GET', KEYS[1]) end";
     time(&mut vm, "one call in a loop", many, 1, 1000);
+    let texts: Vec<String> = (0..1000).map(|i| format!("argument number {i}")).collect();
+    let argv: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    for (name, source) in [
+        ("one of 1000 arguments, whole run", "return ARGV[500]"),
+        ("one of 1000 arguments and their number in a table, whole run", "return {ARGV[500], #ARGV}"),
+        ("each of 1000 arguments, whole run", "for i = 1, #ARGV do local s = ARGV[i] end"),
+    ] {
+        time_with(&mut vm, name, source, &argv, 20, 1);
+    }
 }

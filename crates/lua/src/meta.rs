@@ -173,10 +173,11 @@ pub(crate) fn index_at(
     let mut t = t;
     for i in 0..MAX_LOOP {
         let tm = if let Value::Table(id) = t {
-            if st.heap.tables[id.index()].lazy != Lazy::No {
-                st.materialise(env, id);
-            }
-            let v = st.heap.raw_get(id, k);
+            let v = if st.heap.tables[id.index()].lazy == Lazy::No {
+                st.heap.raw_get(id, k)
+            } else {
+                st.index_inputs(env, id, k)
+            };
             if !v.is_nil() {
                 return Ok(v);
             }
@@ -333,10 +334,8 @@ pub(crate) fn len(
 ) -> Result<Value, LuaError> {
     match v {
         Value::Table(t) => {
-            if st.heap.tables[t.index()].lazy != Lazy::No {
-                st.materialise(env, t);
-            }
-            Ok(Value::Num(st.heap.table(t).len() as f64))
+            let n = st.inputs_of(env, t).map_or_else(|| st.heap.table(t).len(), <[_]>::len);
+            Ok(Value::Num(n as f64))
         }
         Value::Str(s) => Ok(Value::Num(st.heap.strs.len(s) as f64)),
         _ => {

@@ -696,12 +696,40 @@ impl State {
 
     #[cold]
     pub(crate) fn materialise(&mut self, env: &Env<'_>, t: TableId) {
-        let items = match self.heap.tables[t.index()].lazy {
-            Lazy::Keys => env.keys,
-            Lazy::Argv => env.argv,
-            Lazy::No => return,
-        };
-        self.heap.materialise(t, items);
+        if let Some(items) = self.inputs_of(env, t) {
+            self.heap.materialise(t, items);
+        }
+    }
+
+    /// The inputs that a table stands for while nothing has filled it.
+    pub(crate) fn inputs_of<'a>(&self, env: &Env<'a>, t: TableId) -> Option<&'a [&'a [u8]]> {
+        match self.heap.tables[t.index()].lazy {
+            Lazy::Keys => Some(env.keys),
+            Lazy::Argv => Some(env.argv),
+            Lazy::No => None,
+        }
+    }
+
+    /// `t[k]` of a table that stands for inputs. A long one is filled only when several of its elements were read.
+    #[cold]
+    pub(crate) fn index_inputs(&mut self, env: &Env<'_>, t: TableId, k: Value) -> Value {
+        const FEW: usize = 8;
+        if let Some(items) = self.inputs_of(env, t) {
+            let peeks = usize::from(self.heap.tables[t.index()].peeks);
+            if let Value::Num(n) = k
+                && let Some(i) = fast_int(n)
+                && items.len() > FEW
+                && peeks < FEW
+            {
+                self.heap.tables[t.index()].peeks += 1;
+                return match items.get((i as usize).wrapping_sub(1)) {
+                    Some(s) => Value::Str(self.heap.intern(s)),
+                    None => Value::Nil,
+                };
+            }
+            self.heap.materialise(t, items);
+        }
+        self.heap.raw_get(t, k)
     }
 
     /// Fails when a string of `n` bytes is beyond the limits.

@@ -55,6 +55,8 @@ pub(crate) struct Table {
     pub(crate) readonly: bool,
     pub(crate) lazy: Lazy,
     pub(crate) free: bool,
+    /// Elements read one by one while [`Table::lazy`]
+    pub(crate) peeks: u8,
 }
 
 impl Table {
@@ -69,6 +71,7 @@ impl Table {
             readonly: false,
             lazy: Lazy::No,
             free: false,
+            peeks: 0,
         }
     }
 

@@ -135,6 +135,24 @@ impl std::hash::Hasher for SpreadHasher {
     }
 }
 
+/// Values looked at in results before KEYS and ARGV are filled to be sure.
+const LOOK: usize = 64;
+
+/// True when the host may find KEYS or ARGV, still unfilled, in a value: the run's inputs are gone when it looks.
+fn reaches_inputs(st: &State, v: Value, budget: &mut usize) -> bool {
+    let Value::Table(t) = v else { return false };
+    let t = st.heap.table(t);
+    let inner = t.nodes.iter().flat_map(|n| [n.key, n.val]).chain(t.array.iter().copied());
+    t.lazy != Lazy::No
+        || inner.filter(|v| matches!(v, Value::Table(_))).any(|v| {
+            if *budget == 0 {
+                return true;
+            }
+            *budget -= 1;
+            reaches_inputs(st, v, budget)
+        })
+}
+
 fn env<'a>(protos: &'a ProtoArena, inputs: Inputs<'a>, interrupt: &'a Interrupt) -> Env<'a> {
     Env { protos, keys: inputs.keys, argv: inputs.argv, interrupt: &interrupt.0 }
 }
@@ -319,7 +337,7 @@ impl Vm {
         match r {
             Ok(()) => {
                 self.results = (0, st.top);
-                if st.stack[..st.top].iter().any(|v| matches!(v, Value::Table(_))) {
+                if st.stack[..st.top].iter().any(|v| reaches_inputs(st, *v, &mut { LOOK })) {
                     st.materialise_inputs(&env(&self.protos, inputs, &self.interrupt));
                 }
                 Ok(())
@@ -357,7 +375,9 @@ impl Vm {
         match e {
             LuaError::Raised { value, .. } => {
                 self.error = value;
-                st.materialise_inputs(&env(&self.protos, inputs, &self.interrupt));
+                if reaches_inputs(st, value, &mut { LOOK }) {
+                    st.materialise_inputs(&env(&self.protos, inputs, &self.interrupt));
+                }
                 RunError::Raised
             }
             LuaError::ErrErr => {

@@ -333,3 +333,62 @@ fn a_chunk_runs_in_many_machines_and_threads() {
         assert_eq!(t.join().unwrap(), "500500");
     }
 }
+
+#[test]
+fn long_inputs_are_read_one_by_one() {
+    let texts: Vec<String> = (1..=1000).map(|i| format!("argument {i}")).collect();
+    let argv: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    let mut vm = Vm::new(&SandboxBuilder::new(), Limits::default());
+    let mut run = |source: &str| -> (String, usize) {
+        let chunk = Chunk::compile(source.as_bytes(), "@x", CompileLimits::default()).expect("it compiles");
+        let inputs = Inputs { keys: &[], argv: &argv };
+        vm.run(&chunk, inputs, RunOptions::default(), &mut Test::default()).expect("it runs");
+        let text = match vm.result(0) {
+            ValueRef::Str(s) => String::from_utf8_lossy(s).into_owned(),
+            ValueRef::Number(n) => n.to_string(),
+            ValueRef::Table(t) => match t.field(b"x") {
+                ValueRef::Table(deep) => show(Some(deep.index(1000))),
+                _ => format!("table of {}", t.len()),
+            },
+            other => other.type_name().to_owned(),
+        };
+        (text, vm.used_bytes())
+    };
+    for (source, wanted) in [
+        ("return ARGV[500]", "argument 500"),
+        ("return #ARGV", "1000"),
+        ("return ARGV[1001]", "nil"),
+        ("return ARGV[0]", "nil"),
+        ("return {ARGV[3], #ARGV}", "table of 2"),
+        ("local a,b=ARGV[7],ARGV[7] return a==b and a..#ARGV", "argument 71000"),
+    ] {
+        let (got, bytes) = run(source);
+        assert_eq!(got, wanted, "{source}");
+        assert!(bytes < 2000, "{source}: {bytes} bytes for what is not used");
+    }
+    for (source, wanted) in [
+        ("return ARGV", "table of 1000"),
+        ("return {{ARGV}}", "table of 1"),
+        ("return ARGV[1.5]", "nil"),
+        ("return ARGV.x", "nil"),
+        ("local s='' for i=1,#ARGV do s=ARGV[i] end return s", "argument 1000"),
+        ("ARGV[3]='x' return ARGV[3]..ARGV[4]", "xargument 4"),
+        ("local s=ARGV[9] ARGV[9]=nil return tostring(ARGV[9])..s..#ARGV", "nilargument 91000"),
+        ("for i=1,6 do local s=ARGV[i] end return table.concat(ARGV,',',999)", "argument 999,argument 1000"),
+        (
+            "local n=0 for i,v in ipairs(ARGV) do n=n+1 end for k,v in pairs(ARGV) do n=n+1 end return n",
+            "2000",
+        ),
+        (
+            "setmetatable(ARGV,{__index=function(t,k) return k end}) return ARGV[2]..ARGV[2000]",
+            "argument 22000",
+        ),
+        ("return select('#',unpack(ARGV))", "1000"),
+        ("table.sort(ARGV) return ARGV[1]", "argument 1"),
+        ("local t=setmetatable({},{__index=ARGV}) return t[5]..tostring(rawget(t,5))", "argument 5nil"),
+        ("for i=1,7 do collectgarbage() local s=ARGV[i] end collectgarbage() return ARGV[8]", "argument 8"),
+    ] {
+        assert_eq!(run(source).0, wanted, "{source}");
+    }
+    assert_eq!(run("return {1,2,{},x=ARGV}").0, "argument 1000");
+}
