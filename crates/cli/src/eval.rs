@@ -89,24 +89,50 @@ fn command(source: Vec<u8>, words: &[OsString]) -> Vec<Vec<u8>> {
 }
 
 fn embedded(command: &[Vec<u8>], resp3: bool) -> Result<Reply, String> {
-    let options = Options::default().log(|level, line| eprintln!("[{level:?}] {line}"));
-    let db = Db::open(options).map_err(|e| e.to_string())?;
-    let bytes = db.with_engine(|engine| {
-        let id = engine.connect(totality_engine::ConnInfo::default());
-        let mut out = Vec::new();
-        if resp3 {
-            engine.execute(id, &[b"HELLO", b"3"], &mut out, &mut totality_engine::engine::NoTicker);
-            out.clear();
-        }
+    let mut engine = Embedded::open()?;
+    if resp3 {
+        engine.execute(&[b"HELLO".to_vec(), b"3".to_vec()])?;
+    }
+    engine.execute(command)
+}
+
+/// An engine in this process, with an empty data set, and one client of it.
+pub struct Embedded {
+    db: Db,
+    client: totality_engine::ClientId,
+}
+
+impl Embedded {
+    /// Starts it. Lines of redis.log go to standard error.
+    ///
+    /// # Errors
+    /// When the engine does not start.
+    pub fn open() -> Result<Embedded, String> {
+        let options = Options::default().log(|level, line| eprintln!("[{level:?}] {line}"));
+        let db = Db::open(options).map_err(|e| e.to_string())?;
+        let connect =
+            |engine: &mut totality_engine::Engine| engine.connect(totality_engine::ConnInfo::default());
+        let client = db.with_engine(connect).map_err(|e| e.to_string())?;
+        Ok(Embedded { db, client })
+    }
+
+    /// Runs a command.
+    ///
+    /// # Errors
+    /// When there is no reply to read; an error reply is none.
+    pub fn execute(&mut self, command: &[Vec<u8>]) -> Result<Reply, String> {
         let words: Vec<&[u8]> = command.iter().map(Vec::as_slice).collect();
-        engine.execute(id, &words, &mut out, &mut totality_engine::engine::NoTicker);
-        engine.disconnect(id);
-        out
-    });
-    let bytes = bytes.map_err(|e| e.to_string())?;
-    match ReplyParser::new().parse(&bytes) {
-        Ok(Some((reply, _))) => Ok(reply),
-        Ok(None) => Err("the script gave no reply".into()),
-        Err(why) => Err(why.to_string()),
+        let client = self.client;
+        let bytes = self.db.with_engine(|engine| {
+            let mut out = Vec::new();
+            engine.execute(client, &words, &mut out, &mut totality_engine::engine::NoTicker);
+            out
+        });
+        let bytes = bytes.map_err(|e| e.to_string())?;
+        match ReplyParser::new().parse(&bytes) {
+            Ok(Some((reply, _))) => Ok(reply),
+            Ok(None) => Err("the script gave no reply".into()),
+            Err(why) => Err(why.to_string()),
+        }
     }
 }

@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 mod check;
 mod eval;
+mod lua;
 mod print;
 mod remote;
 mod serve;
@@ -23,6 +24,7 @@ enum Command {
     Serve(serve::Arguments),
     Eval(eval::Arguments),
     Check(check::Arguments),
+    Lua(lua::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -30,5 +32,6 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Lua(arguments) => lua::run(&arguments),
     }
 }
