@@ -3,7 +3,8 @@
 //! ```text
 //! cargo run -p totality-lua --example corpus -- refresh              # ask the servers for every reply again
 //! cargo run -p totality-lua --example corpus -- add string < FILE    # one snippet a line (⏎ for a line end), new ones are appended
-//! cargo run -p totality-lua --example corpus -- generate             # write arguments.tsv: wrong arguments everywhere
+//! cargo run -p totality-lua --example corpus -- generate             # write arguments.tsv (wrong arguments everywhere),
+//!                                                               # mechanisms.tsv and calls.tsv (made from seeds)
 //! ```
 //! `TOTALITY_REDIS8` names a `redis-server` of version 8 and `TOTALITY_ORACLE` one of 7.0 (else the one in `PATH`).
 
@@ -14,6 +15,8 @@ use std::collections::HashSet;
 use std::io::{Error, Read, Result};
 use support::Row;
 use support::redis::Redis;
+use support::rng::Rng;
+use support::{mechanisms, random};
 
 const HEAD: &str = "# id\tsnippet (in the wrapper of tests/support; \\n \\t \\\\ \\xHH escaped)\treply of Redis 8\tof Redis 7.0 where it differs\n\
                     # Written by examples/corpus.rs from the replies of running servers.\n";
@@ -46,9 +49,18 @@ fn main() -> Result<()> {
             bodies.extend(text.lines().filter(|l| !l.is_empty()).map(|l| l.replace('⏎', "\n")));
             servers.write(name, bodies)
         }
-        ["generate"] => servers.write("arguments", support::generate::wrong_arguments()),
+        ["generate"] => {
+            servers.write("arguments", support::generate::wrong_arguments())?;
+            servers.write("mechanisms", chosen(300, |seed| mechanisms::statements(seed, true).join("\n")))?;
+            servers.write("calls", chosen(1000, |seed| random::call(&mut Rng::new(seed), true)))
+        }
         _ => Err(Error::other("say refresh, add NAME or generate")),
     }
+}
+
+/// Snippets of the first seeds, as far as they are short.
+fn chosen(seeds: u64, make: impl Fn(u64) -> String) -> Vec<String> {
+    (1..=seeds).map(make).filter(|body| body.len() < 1500).collect()
 }
 
 struct Servers {
@@ -64,7 +76,12 @@ impl Servers {
         let old = support::eval_all(&mut self.old, &bodies)?;
         let mut text = HEAD.to_owned();
         let replies = new.into_iter().zip(old);
+        let mut written = 0;
         for (i, (body, (reply, old))) in bodies.into_iter().zip(replies).enumerate() {
+            if support::shows_address(&reply) || reply.len() > 4000 {
+                continue;
+            }
+            written += 1;
             let old = (old != reply).then_some(old);
             let row = Row { id: format!("{name}-{:03}", i + 1), body, reply, old };
             text.push_str(&format!("{}\t{}\t{}", row.id, support::escape(row.body.as_bytes()), row.reply));
@@ -75,7 +92,7 @@ impl Servers {
         }
         let path = support::corpus_dir().join(format!("{name}.tsv"));
         std::fs::write(&path, text)?;
-        println!("{}: {} snippets", path.display(), seen.len());
+        println!("{}: {written} snippets", path.display());
         Ok(())
     }
 }
