@@ -72,7 +72,10 @@ pub fn all(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         (PathBuf::from("docs/scripts/README.md"), docs::summary(&families, &seeds)),
     ];
     for (family, members) in &families {
-        out.push((src.join(format!("{family}.rs")), rust::family(family, members, &entries)));
+        out.push((src.join(family).join("mod.rs"), rust::family(family, members)));
+        for member in members {
+            out.push((src.join(format!("{}.rs", member.place)), rust::script(member, &entries)));
+        }
     }
     for entry in entries.iter().chain(&seeds) {
         out.push((PathBuf::from(format!("docs/scripts/{}.md", entry.place)), docs::page(entry)));

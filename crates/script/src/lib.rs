@@ -68,3 +68,22 @@ pub use target::{cluster_async::AsyncCluster, single_async::AsyncSingle};
 pub use value::Value;
 pub use words::Words;
 pub use wrapper::{Decision, Wrapper};
+
+/// The guides' code is compiled and run.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/guides/locks.md")]
+    struct Locks;
+    #[doc = include_str!("../../../docs/guides/limits.md")]
+    struct Limits;
+    #[doc = include_str!("../../../docs/guides/idempotency.md")]
+    struct Idempotency;
+    #[doc = include_str!("../../../docs/guides/stock.md")]
+    struct Stock;
+    #[doc = include_str!("../../../docs/guides/caches.md")]
+    struct Caches;
+    #[doc = include_str!("../../../docs/guides/queues.md")]
+    struct Queues;
+    #[doc = include_str!("../../../docs/guides/leaderboards.md")]
+    struct Leaderboards;
+}

@@ -2,18 +2,23 @@
 
 mod common;
 
-use common::cluster::Six;
+use common::chaos::{Seen, work};
 use common::{catalogue, invariants};
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
-use std::sync::{Mutex, RwLock};
+use std::sync::RwLock;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use totality_script::cases::Bench;
-use totality_script::catalogue::{account, get, lock, rl, stock};
+use totality_script::catalogue::{get, rl};
 use totality_script::{
-    AsyncCluster, AsyncRunner, Error, Node, Pipeline, PipelineMode, Policy, Runner, Target, Words, slot,
+    AsyncCluster, AsyncRunner, Cluster, Node, Pipeline, PipelineMode, Policy, Runner, Target, Words, slot,
 };
 use totality_testkit::client::Client;
+use totality_testkit::cluster::Six;
+
+fn target(six: &Six) -> Cluster {
+    let urls = six.urls();
+    Cluster::open(&urls.iter().map(String::as_str).collect::<Vec<_>>()).unwrap()
+}
 
 fn policy() -> Policy {
     Policy {
@@ -35,7 +40,7 @@ fn catalogue_on_a_cluster() {
     }
     let mut six = Six::start();
     cases(&six);
-    let n = invariants::all(&|| Runner::new(six.target()).with_policy(policy()), "cluster");
+    let n = invariants::all(&|| Runner::new(target(&six)).with_policy(policy()), "cluster");
     common::count(n, "invariants on a cluster");
     pipelines(&six);
     without_blocking(&six);
@@ -43,7 +48,7 @@ fn catalogue_on_a_cluster() {
 }
 
 fn cases(six: &Six) {
-    let mut runner = Runner::new(six.target());
+    let mut runner = Runner::new(target(six));
     let mut bench = Bench::new(&mut runner);
     let (mut n, mut failures) = (0, Vec::new());
     for (script, list) in catalogue() {
@@ -60,7 +65,7 @@ fn cases(six: &Six) {
 
 /// A pipeline over all nodes is cut by node, and its replies come in order.
 fn pipelines(six: &Six) {
-    let mut r = Runner::new(six.target());
+    let mut r = Runner::new(target(six));
     let subjects: Vec<String> = (0..40).map(|i| format!("p{i}")).collect();
     let mut p = Pipeline::new(PipelineMode::Sha);
     for (i, subject) in subjects.iter().enumerate() {
@@ -104,74 +109,18 @@ fn without_blocking(six: &Six) {
     });
 }
 
-/// What the clients saw, to be held against what is stored in the end.
-#[derive(Default)]
-struct Seen {
-    stop: AtomicBool,
-    taken: AtomicI64,
-    doubtful: AtomicI64,
-    booked: Mutex<HashSet<String>>,
-    inside: AtomicI64,
-    token: AtomicI64,
-    admitted: AtomicI64,
-    calls: AtomicI64,
-}
-
-fn work(r: &mut Runner<impl Target>, client: usize, round: usize, seen: &Seen) {
-    let id = format!("{client}-{round}");
-    // Not repeatable: without an answer nobody knows, so it is counted as perhaps.
-    match r.call(&stock::Deduct { item: "hot", quantity: 1 }) {
-        Ok(stock::DeductReply::Taken { .. }) => drop(seen.taken.fetch_add(1, SeqCst)),
-        Ok(_) => {}
-        Err(Error::NoAnswer { executed: None, .. }) => drop(seen.doubtful.fetch_add(1, SeqCst)),
-        Err(e) => panic!("{e}"),
-    }
-    // Repeatable by its id: it must be booked once, whatever happens.
-    let call = account::Credit { account: "hot", amount: 3, txid: &id, keep_ms: 2_000_000, journal_max: 10 };
-    match r.call(&call).unwrap() {
-        account::CreditReply::Credited { .. } | account::CreditReply::Repeated { .. } => {
-            seen.booked.lock().unwrap().insert(id.clone());
-        }
-        other => panic!("{other:?}"),
-    }
-    let call = rl::SlidingLog { subject: "hot", limit: 25, window_ms: 86_400_000, request: &id, cost: 1 };
-    if let rl::SlidingLogReply::Allowed { .. } | rl::SlidingLogReply::Repeated { .. } = r.call(&call).unwrap()
-    {
-        seen.admitted.fetch_add(1, SeqCst);
-    }
-    let owner = format!("c{client}");
-    let call = lock::Acquire { resource: "hot", owner: &owner, lease_ms: 60_000, request: &id };
-    if let lock::AcquireReply::Acquired { token, .. } | lock::AcquireReply::Repeated { token, .. } =
-        r.call(&call).unwrap()
-    {
-        assert_eq!(seen.inside.fetch_add(1, SeqCst), 0, "two holders at once");
-        assert!(seen.token.swap(token, SeqCst) < token, "a token twice");
-        seen.inside.fetch_sub(1, SeqCst);
-        let call = lock::Release {
-            resource: "hot",
-            owner: &owner,
-            token: token as u64,
-            request: &id,
-            keep_ms: 60_000,
-        };
-        let got = r.call(&call).unwrap();
-        assert!(matches!(got, lock::ReleaseReply::Released { .. }), "{got:?}");
-    }
-    seen.calls.fetch_add(1, SeqCst);
-}
-
 fn number(r: &mut Runner<impl Target>, words: &[&str]) -> i64 {
     Bench::new(r).command(words).unwrap().show().trim_matches('"').parse().unwrap()
 }
 
 fn slots_move_and_a_primary_dies(six: &mut Six) {
     let hot = slot(b"stock:{hot}");
-    let mut r = Runner::new(six.target()).with_policy(policy());
+    let mut r = Runner::new(target(six)).with_policy(policy());
     Bench::new(&mut r).command(&["SET", "stock:{hot}", "200"]).unwrap();
     let seen = Seen::default();
     // Held while a node is killed, after its replica has everything: Redis promises no more (see the guide on clusters).
     let gate = RwLock::new(());
-    let targets: Vec<_> = (0..6).map(|_| six.target()).collect();
+    let targets: Vec<_> = (0..6).map(|_| target(six)).collect();
     std::thread::scope(|scope| {
         let mut clients = Vec::new();
         for (client, target) in targets.into_iter().enumerate() {
@@ -214,7 +163,7 @@ fn slots_move_and_a_primary_dies(six: &mut Six) {
         seen.stop.store(true, SeqCst);
     });
     // A new look at who serves what: plain commands follow no redirection.
-    let mut r = Runner::new(six.target());
+    let mut r = Runner::new(target(six));
     let left = number(&mut r, &["GET", "stock:{hot}"]);
     let (taken, doubtful) = (seen.taken.load(SeqCst), seen.doubtful.load(SeqCst));
     assert!(
@@ -226,7 +175,7 @@ fn slots_move_and_a_primary_dies(six: &mut Six) {
     assert!(seen.admitted.load(SeqCst) <= 25, "the limit was passed");
     assert_eq!(number(&mut r, &["ZCARD", "rl:{hot}:sliding_log"]), 25);
     // A dead node fails nothing that others serve, and a script that is nowhere is loaded where it is called.
-    let mut other = Runner::new(six.target());
+    let mut other = Runner::new(target(six));
     for i in 0..20 {
         let name = format!("after{i}");
         other.policy().attempts = 50;
@@ -267,7 +216,7 @@ fn commands_reach_their_slot() {
         return;
     }
     let six = Six::start();
-    let mut target = six.target();
+    let mut target = target(&six);
     for i in 0..50 {
         let key = format!("k{i}");
         let node = Node::Slot(Some(slot(key.as_bytes())));

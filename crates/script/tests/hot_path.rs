@@ -387,5 +387,12 @@ fn sentinel_is_followed_through_a_failover() {
     let begin =
         idem::Begin { scope: "s", key: "k", fingerprint: "f", owner: "o", lease_ms: 1000, ttl_ms: 1000 };
     assert!(matches!(r.call(&begin).unwrap(), idem::BeginReply::Created { .. }));
+    // Without blocking, the same way to the new primary.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let target = AsyncSingle::sentinel(&[&url], "main", "redis://127.0.0.1/").unwrap();
+        let r = AsyncRunner::new(target).with_policy(policy);
+        assert!(matches!(r.call(&acquire).await.unwrap(), lock::AcquireReply::Repeated { token: 1, .. }));
+    });
     drop(replica);
 }

@@ -227,7 +227,7 @@ proptest! {
         let mut w = World::new();
         let mut held: Option<(&str, String, i64, u64)> = None;
         let mut fence = 0;
-        for (what, a, b, wait) in ops {
+        for (i, (what, a, b, wait)) in ops.into_iter().enumerate() {
             w.wait(wait.into());
             if held.as_ref().is_some_and(|h| w.now > h.3) {
                 held = None;
@@ -269,7 +269,7 @@ proptest! {
                 }
                 _ => {
                     if fence < 1 { continue }
-                    let request = format!("bye{}", w.now);
+                    let request = format!("bye{i}");
                     let call = lock::Release { resource: "x", owner, token: fence as u64, request: &request, keep_ms: 1000 };
                     let (first, again) = (w.ask(&call), w.ask(&call));
                     match &held {

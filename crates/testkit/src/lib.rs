@@ -6,6 +6,7 @@
 
 pub mod bench;
 pub mod client;
+pub mod cluster;
 pub mod embedded;
 pub mod fuzz;
 pub mod generate;

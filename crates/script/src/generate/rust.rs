@@ -46,26 +46,36 @@ pub(super) fn index(entries: &[Entry], library: &[String], seeds: &[Entry]) -> S
 pub(super) fn modules(families: &BTreeMap<String, Vec<&Entry>>) -> String {
     let mut out = MADE.to_string();
     for family in families.keys() {
-        let _ = writeln!(out, "#[path = \"{family}.rs\"]\npub mod {family};");
+        let _ = writeln!(out, "#[path = \"{family}/mod.rs\"]\npub mod {family};");
     }
     out
 }
 
-/// The module of one family.
-pub(super) fn family(family: &str, members: &[&Entry], all: &[Entry]) -> String {
+/// The list of a family's modules.
+pub(super) fn family(family: &str, members: &[&Entry]) -> String {
     let mut out = format!("//! Calls of the scripts `{family}.…`.\n\n{MADE}");
-    out += "use crate::error::Error;\nuse crate::reply::{Call, Http, Reply, check};\nuse crate::script::Script;\nuse crate::words::Words;\n\n";
     for e in members {
-        let at = all.iter().position(|o| o.script.name() == e.script.name()).unwrap_or_default();
-        call(e, at, &mut out);
+        let _ = writeln!(out, "mod {};", e.parts().1);
     }
-    if !out.contains("Http::new") {
-        out = out.replace(
-            "use crate::reply::{Call, Http, Reply, check};",
-            "use crate::reply::{Call, Reply, check};",
-        );
+    out.push('\n');
+    for e in members {
+        let _ = writeln!(out, "pub use {}::*;", e.parts().1);
     }
     out
+}
+
+/// The module of one script.
+pub(super) fn script(entry: &Entry, all: &[Entry]) -> String {
+    let at = all.iter().position(|o| o.script.name() == entry.script.name()).unwrap_or_default();
+    let mut body = String::new();
+    call(entry, at, &mut body);
+    let http = if body.contains("Http::new") { "Http, " } else { "" };
+    let check = if body.contains("check::") { ", check" } else { "" };
+    format!(
+        "//! `{}`.\n\n{MADE}use crate::error::Error;\nuse crate::reply::{{Call, {http}Reply{check}}};\n\
+         use crate::script::Script;\nuse crate::words::Words;\n\n{body}",
+        entry.script.name()
+    )
 }
 
 fn camel(name: &str) -> String {
@@ -206,7 +216,8 @@ fn call(e: &Entry, at: usize, out: &mut String) {
         let _ = writeln!(out, "    /// The {}.\n    pub items: &'a [{name}Item<'a>],", key.name);
     }
     let _ = write!(out, "}}\n\nimpl Call for {name}<'_> {{\n    type Reply = {name}Reply;\n\n");
-    let _ = write!(out, "    fn script(&self) -> &Script {{\n        super::nth({at})\n    }}\n\n");
+    let _ =
+        write!(out, "    fn script(&self) -> &Script {{\n        crate::catalogue::nth({at})\n    }}\n\n");
     keys(&shape, out);
     args(&shape, out);
     out.push_str("}\n\n");

@@ -1,7 +1,7 @@
 //! What the tests share.
 #![allow(dead_code, unreachable_pub)]
 
-pub mod cluster;
+pub mod chaos;
 pub mod invariants;
 pub mod recorder;
 
