@@ -26,9 +26,13 @@ pub fn work(r: &mut Runner<impl Target>, client: usize, round: usize, seen: &See
     let id = format!("{client}-{round}");
     // Not repeatable: without an answer nobody knows, so it is counted as perhaps.
     match r.call(&stock::Deduct { item: "hot", quantity: 1 }) {
-        Ok(stock::DeductReply::Taken { .. }) => drop(seen.taken.fetch_add(1, SeqCst)),
+        Ok(stock::DeductReply::Taken { .. }) => {
+            seen.taken.fetch_add(1, SeqCst);
+        }
         Ok(_) => {}
-        Err(Error::NoAnswer { executed: None, .. }) => drop(seen.doubtful.fetch_add(1, SeqCst)),
+        Err(Error::NoAnswer { executed: None, .. }) => {
+            seen.doubtful.fetch_add(1, SeqCst);
+        }
         Err(e) => panic!("{e}"),
     }
     // Repeatable by its id: it must be booked once, whatever happens.
@@ -63,7 +67,7 @@ pub fn work(r: &mut Runner<impl Target>, client: usize, round: usize, seen: &See
         match r.call(&call).unwrap() {
             lock::ReleaseReply::Released { .. } => {}
             lock::ReleaseReply::Gone { .. } | lock::ReleaseReply::Fenced { .. } => {
-                drop(seen.late.fetch_add(1, SeqCst))
+                seen.late.fetch_add(1, SeqCst);
             }
             other => panic!("{other:?}"),
         }
