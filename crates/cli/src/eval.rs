@@ -69,7 +69,8 @@ fn evaluate(arguments: &Arguments) -> Result<Reply, String> {
     }
 }
 
-fn read(file: &OsString) -> Result<Vec<u8>, String> {
+/// The content of a file, or of standard input for `-`.
+pub fn read(file: &OsString) -> Result<Vec<u8>, String> {
     let mut source = Vec::new();
     let done = match file.to_str() {
         Some("-") => std::io::stdin().lock().read_to_end(&mut source).map(drop),
@@ -80,9 +81,16 @@ fn read(file: &OsString) -> Result<Vec<u8>, String> {
 }
 
 /// EVAL with the keys before a lone comma and the arguments after it.
-fn command(source: Vec<u8>, words: &[OsString]) -> Vec<Vec<u8>> {
+fn command(source: Vec<u8>, given: &[OsString]) -> Vec<Vec<u8>> {
+    let mut command = vec![b"EVAL".to_vec()];
+    command.extend(words(source, given));
+    command
+}
+
+/// The script, the number of keys, the keys before a lone comma and the arguments after it.
+pub fn words(source: Vec<u8>, words: &[OsString]) -> Vec<Vec<u8>> {
     let keys = words.iter().position(|w| w == ",").unwrap_or(words.len());
-    let mut command = vec![b"EVAL".to_vec(), source, keys.to_string().into_bytes()];
+    let mut command = vec![source, keys.to_string().into_bytes()];
     let rest = words[..keys].iter().chain(words.iter().skip(keys + 1));
     command.extend(rest.map(|w| w.clone().into_vec()));
     command

@@ -10,6 +10,7 @@ mod lua;
 mod print;
 mod remote;
 mod serve;
+mod trace;
 
 /// A Redis-compatible data server whose speciality is the Lua script.
 #[derive(Parser)]
@@ -25,6 +26,7 @@ enum Command {
     Eval(eval::Arguments),
     Check(check::Arguments),
     Lua(lua::Arguments),
+    Trace(trace::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -33,5 +35,6 @@ fn main() -> ExitCode {
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Lua(arguments) => lua::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
     }
 }

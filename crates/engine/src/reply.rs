@@ -434,6 +434,41 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// A value that was collected before.
+    pub fn frame(&mut self, frame: &Frame) {
+        match frame {
+            Frame::Null => self.null(),
+            Frame::NullArray => self.null_array(),
+            Frame::Simple(text) => self.simple(text),
+            Frame::Error(text) => self.error(text),
+            Frame::Int(n) => self.int(*n),
+            Frame::Bulk(bytes) => self.bulk(bytes),
+            Frame::Double(d) => self.double(*d),
+            Frame::Bool(b) => self.bool(*b),
+            Frame::Array(items) => {
+                self.array(items.len());
+                items.iter().for_each(|item| self.frame(item));
+            }
+            Frame::Map(pairs) => {
+                self.map(pairs.len());
+                for (key, value) in pairs {
+                    self.frame(key);
+                    self.frame(value);
+                }
+            }
+            Frame::Set(items) => {
+                self.set(items.len());
+                items.iter().for_each(|item| self.frame(item));
+            }
+            Frame::Push(items) => {
+                self.push(items.len());
+                items.iter().for_each(|item| self.frame(item));
+            }
+            Frame::Verbatim(format, text) => self.verbatim(format, text),
+            Frame::BigNumber(digits) => self.big_number(digits.as_bytes()),
+        }
+    }
+
     /// Opens an array whose length is told to [`Reply::end`].
     pub fn array_deferred(&mut self) -> Deferred {
         self.defer(Shape::Array)

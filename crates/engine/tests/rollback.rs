@@ -384,3 +384,80 @@ redis.register_function('plain', fail)
     let reply = b.call(&["FUNCTION", "LOAD", "REPLACE", &bad]);
     assert!(reply.contains("user_function:4: @rollback must be on, off or raised, not 'soon'"), "{reply}");
 }
+
+#[test]
+fn explain_tells_everything_and_changes_nothing() {
+    let mut b = Bench::new();
+    b.run("RPUSH other a");
+    b.run("SET k 5 PX 60000");
+    let dirty = b.engine.ks.dirty;
+    let script = "redis.call('PUBLISH', 'ch', 'x')
+redis.call('DECRBY', KEYS[1], ARGV[1])
+redis.pcall('INCR', 'other')
+redis.call('DEL', 'other')
+return {redis.call('GET', KEYS[1]), 'fine'}";
+    let reply = b.call(&["SCRIPT", "EXPLAIN", script, "1", "k", "2"]);
+    let wanted = [
+        "$6\r\nresult\r\n*2\r\n$1\r\n3\r\n$4\r\nfine\r\n",
+        "$4\r\nline\r\n:2\r\n$7\r\ncommand\r\n*3\r\n$6\r\nDECRBY\r\n$1\r\nk\r\n$1\r\n2\r\n$5\r\nreply\r\n:3\r\n",
+        "$3\r\nkey\r\n$1\r\nk\r\n$8\r\ndeclared\r\n:1\r\n",
+        "$3\r\nkey\r\n$5\r\nother\r\n$8\r\ndeclared\r\n:0\r\n",
+        "$5\r\nreply\r\n-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+        "$6\r\nbefore\r\n*10\r\n$4\r\ntype\r\n$4\r\nlist\r\n",
+        "$5\r\nafter\r\n$-1\r\n",
+    ];
+    for part in wanted {
+        assert!(reply.contains(part), "{part:?} is not in {reply:?}");
+    }
+    assert_eq!((b.run("GET k"), b.run("LLEN other")), ("$1\r\n5\r\n".into(), ":1\r\n".into()));
+    assert_eq!((b.run("PTTL k"), b.engine.ks.dirty), (":60000\r\n".into(), dirty));
+    assert_eq!(b.left(), Vec::<String>::new());
+    // Errors of the script are its result; those of the call are the call's.
+    assert!(
+        b.call(&["SCRIPT", "EXPLAIN", "error('x')", "0"])
+            .starts_with("*10\r\n$6\r\nresult\r\n-ERR user_script:1: x")
+    );
+    assert_eq!(
+        b.call(&["SCRIPT", "EXPLAIN", "return 1", "2", "k"]),
+        "-ERR Number of keys can't be greater than number of args\r\n"
+    );
+    let sha = b
+        .call(&["SCRIPT", "LOAD", "return redis.call('SET', KEYS[1], 1)"])
+        .split("\r\n")
+        .nth(1)
+        .unwrap()
+        .to_owned();
+    b.run("HELLO 3");
+    let reply = b.call(&["SCRIPT", "EXPLAIN", &sha, "1", "new"]);
+    assert!(reply.starts_with("%5\r\n$6\r\nresult\r\n+OK\r\n"), "{reply}");
+    assert!(reply.contains("$8\r\ndeclared\r\n#t\r\n") && reply.contains("$6\r\nbefore\r\n_\r\n"), "{reply}");
+}
+
+#[test]
+fn explain_is_bounded_in_time_and_size() {
+    let (mut b, _) = hasty();
+    let reply = b.call(&["SCRIPT", "EXPLAIN", "redis.call('SET', 'k', 1) while true do end", "0"]);
+    assert!(reply.contains("-DEADLINE script exceeded 5000 ms, nothing was changed\r\n"), "{reply}");
+    assert_eq!(b.run("EXISTS k"), ":0\r\n");
+    let mut b = Bench::new();
+    let script = "for i = 1, 1200 do redis.call('RPUSH', KEYS[1], string.rep('x', 1000)) end return redis.call('LRANGE', KEYS[1], 0, -1)";
+    let reply = b.call(&["SCRIPT", "EXPLAIN", script, "1", "k"]);
+    assert!(reply.contains("$8\r\nleft_out\r\n:201\r\n"));
+    assert!(reply.contains("... (744 more bytes)"));
+}
+
+#[test]
+fn explain_needs_the_rights_of_the_call() {
+    let mut b = Bench::new();
+    b.run("ACL SETUSER ann on nopass ~a* +@all -eval");
+    b.run("ACL SETUSER bob on nopass ~a* +@all");
+    b.run("AUTH ann x");
+    assert!(b.call(&["SCRIPT", "EXPLAIN", "return 1", "1", "a"]).starts_with("-NOPERM"));
+    b.run("AUTH bob x");
+    assert!(b.call(&["SCRIPT", "EXPLAIN", "return 1", "1", "k"]).starts_with("-NOPERM"));
+    assert!(
+        b.call(&["SCRIPT", "EXPLAIN", "return redis.call('GET', 'k')", "1", "a"])
+            .contains("ACL failure in script")
+    );
+    assert!(b.call(&["SCRIPT", "EXPLAIN", "return 1", "1", "a"]).starts_with("*10\r\n"));
+}

@@ -29,6 +29,7 @@ macro_rules! table {
 
 pub(crate) mod collection;
 mod hash_ttl_util;
+mod script_explain;
 mod set_algebra;
 
 table! {

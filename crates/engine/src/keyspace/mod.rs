@@ -279,6 +279,16 @@ impl Keyspace {
         &self.dbs[self.cur]
     }
 
+    /// State of the engine's own generator, to be set back after a dry run.
+    pub(crate) fn rng_state(&self) -> u64 {
+        self.rng
+    }
+
+    /// Sets the state of the engine's own generator.
+    pub(crate) fn set_rng_state(&mut self, state: u64) {
+        self.rng = state;
+    }
+
     /// Next number of the engine's own generator (xorshift64*, seeded by the owner).
     pub fn random(&mut self) -> u64 {
         next_random(&mut self.rng)

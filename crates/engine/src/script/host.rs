@@ -4,6 +4,7 @@ use super::api;
 use super::cache::Sha;
 use super::header::ScriptFlags;
 use super::rollback::Reason;
+use super::trace::{self, Called, Trace};
 use crate::acl;
 use crate::busy::{self, Busy};
 use crate::client::ClientId;
@@ -13,8 +14,9 @@ use crate::config::UndeclaredKeys;
 use crate::cx::Origin;
 use crate::engine::Ticker;
 use crate::execute::{self, Call};
+use crate::frame::Frame;
 use crate::keyspace::Keyspace;
-use crate::reply::{Proto, Reply};
+use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::spec::{Flags, KeyFlags};
 use crate::state::{LogLevel, ServerState};
 use smallvec::SmallVec;
@@ -40,6 +42,10 @@ pub struct Run<'a> {
     pub loading: Option<&'a [u8]>,
     /// What it writes is taken back when it does not end well.
     pub rollback: bool,
+    /// It may be stopped though it wrote.
+    pub stoppable: bool,
+    /// Where its commands are noted, in a dry run.
+    pub trace: Option<&'a mut Trace>,
     /// Deadlines and the undo log's limit do not count: what is replayed happened already.
     pub unlimited: bool,
     /// When it is to be stopped, if it can be.
@@ -197,7 +203,7 @@ impl ScriptHost<'_> {
     /// The deadline has passed: stops what can be stopped without leaving half of its work behind.
     #[cold]
     fn past_deadline(&mut self) -> Tick {
-        if !self.run.wrote || self.run.rollback {
+        if !self.run.wrote || self.run.stoppable {
             return self.stop(Reason::Deadline);
         }
         let ms = self.run.deadline.ms;
@@ -224,6 +230,9 @@ impl ScriptHost<'_> {
         };
         match self.admit(&argv, args) {
             Ok(command) => {
+                if self.run.trace.is_some() {
+                    return self.traced(command, &argv, args, reply, raise);
+                }
                 let call = Call { id: self.client, argv: &argv, command, origin: Origin::Script };
                 let sink = Reply::lua(reply, self.run.proto);
                 let fine = execute::call(self.ks, self.sv, call, sink, self.ticker);
@@ -238,6 +247,51 @@ impl ScriptHost<'_> {
                 if raise { Flow::Raise } else { Flow::Return }
             }
         }
+    }
+
+    /// `redis.call` of a dry run: notes what was called, answered and changed.
+    #[cold]
+    fn traced(
+        &mut self,
+        command: &'static Command,
+        argv: &[&[u8]],
+        args: Args<'_>,
+        reply: &mut LuaReply,
+        raise: bool,
+    ) -> Flow {
+        let (keys, written) = trace::keys_of(command, argv);
+        let db = self.ks.cur;
+        let before: Vec<Frame> = written.iter().map(|key| trace::preview(self.ks, db, key)).collect();
+        let start = self.sv.clock.now_us();
+        let mut tree = TreeBuilder::default();
+        let call = Call { id: self.client, argv, command, origin: Origin::Script };
+        let sink = Reply::tree(&mut tree, self.run.proto);
+        let fine = execute::call(self.ks, self.sv, call, sink, self.ticker);
+        let usec = self.sv.clock.now_us().saturating_sub(start);
+        let answer = tree.finish().unwrap_or(Frame::Null);
+        Reply::lua(reply, self.run.proto).frame(&answer);
+        let changes = written.iter().zip(before).map(|(key, before)| {
+            let after = trace::preview(self.ks, db, key);
+            (db, key.to_vec(), before, after)
+        });
+        let called = Called {
+            line: args.position().map_or(0, |(_, line)| line),
+            argv: trace::shorten_argv(argv),
+            reply: trace::shorten(&answer),
+            usec,
+            keys: keys.iter().map(|key| (key.to_vec(), self.run.declared.contains(key))).collect(),
+            written: changes.filter(|(_, _, before, after)| before != after).collect(),
+        };
+        if let Some(trace) = &mut self.run.trace
+            && trace.has_room()
+        {
+            trace.commands.push(called);
+        }
+        if self.ks.undo.is_over() {
+            self.run.stopped = Some(Reason::Undo);
+            return Flow::Stop;
+        }
+        if !fine && raise { Flow::Raise } else { Flow::Return }
     }
 
     /// Finds the command and judges whether the script may call it.
@@ -282,7 +336,7 @@ impl ScriptHost<'_> {
         if self.run.read_only && (writes || flags.contains(Flags::MAY_REPLICATE)) {
             return refused(Some(command), "ERR Write commands are not allowed from read-only scripts.");
         }
-        if writes && !self.run.wrote && execute::lacks_replicas(self.sv) {
+        if writes && !self.run.wrote && self.run.trace.is_none() && execute::lacks_replicas(self.sv) {
             return refused(Some(command), "NOREPLICAS Not enough good replicas to write.");
         }
         if writes

@@ -283,6 +283,8 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
         name: Name::Function(&name),
         loading: Some(&code[start..]),
         rollback: false,
+        stoppable: true,
+        trace: None,
         unlimited: false,
         deadline: Deadline { at_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US, ms: LOAD_TIMEOUT_US / 1000 },
         stopped: None,

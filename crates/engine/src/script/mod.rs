@@ -9,6 +9,7 @@ mod library;
 pub mod meta;
 pub mod rollback;
 mod run;
+mod trace;
 pub mod tracked;
 
 pub use cache::{Cache, Cached, Sha};
@@ -16,7 +17,9 @@ pub use header::ScriptFlags;
 pub use library::{Function, Libraries, Library, build as build_library, load as load_library};
 pub use meta::Meta;
 pub use rollback::{Reason, Rollbacks};
-pub use run::{Subject, Traits, run};
+pub use run::{Dry, Subject, Traits, run, run_dry};
+pub use trace::{Called, Trace};
+pub(crate) use trace::{preview, write_changes};
 
 use crate::commands::Command;
 use crate::config::Config;
@@ -153,6 +156,16 @@ impl Scripts {
     /// Odd while a run is on; changes with every run.
     pub fn run_counter(&self) -> std::sync::Arc<std::sync::atomic::AtomicU64> {
         self.runs.clone()
+    }
+
+    /// State of `math.random`, to be set back after a dry run.
+    pub(crate) fn random_state(&self) -> Option<[u32; 3]> {
+        self.random
+    }
+
+    /// Sets the state of `math.random`.
+    pub(crate) fn set_random_state(&mut self, state: Option<[u32; 3]>) {
+        self.random = state;
     }
 
     fn new_vm(&self, library: bool, max_memory: u64) -> Box<Vm> {

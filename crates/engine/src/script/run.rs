@@ -4,6 +4,7 @@ use super::convert::Bounds;
 use super::header::ScriptFlags;
 use super::host::{Deadline, Name, Run, RunCounts, ScriptHost};
 use super::rollback::{self, Reason};
+use super::trace::Trace;
 use super::tracked::{NOWHERE, Outcome};
 use super::{cache, convert};
 use crate::busy::Running;
@@ -43,13 +44,37 @@ pub struct Traits {
     pub place: u32,
 }
 
+/// A dry run: whoever starts it takes everything back.
+#[derive(Default)]
+pub struct Dry {
+    /// What was called.
+    pub trace: Trace,
+}
+
 /// Runs a script or function and writes its result. `read_only` is what the `*_RO` commands ask for.
 pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, numkeys: usize) -> Res {
+    start(cx, subject, traits, read_only, (3, numkeys), None)
+}
+
+/// Runs a script of SCRIPT EXPLAIN inside of a scope that the caller takes back, and notes what it calls.
+pub fn run_dry(cx: &mut Cx<'_>, subject: Subject, traits: Traits, numkeys: usize, dry: &mut Dry) -> Res {
+    start(cx, subject, traits, false, (4, numkeys), Some(&mut dry.trace))
+}
+
+fn start(
+    cx: &mut Cx<'_>,
+    subject: Subject,
+    traits: Traits,
+    read_only: bool,
+    (first, numkeys): (usize, usize),
+    trace: Option<&mut Trace>,
+) -> Res {
     let flags = traits.flags;
+    let dry = trace.is_some();
     let writes_nothing = read_only || flags.contains(ScriptFlags::NO_WRITES);
     let rollback = rollback::wanted(&cx.sv.config, flags)? && !writes_nothing;
-    let oom = permit(cx, flags, read_only, rollback)?;
-    let (keys, argv) = cx.args[3..].split_at(numkeys);
+    let oom = permit(cx, flags, read_only, rollback, dry)?;
+    let (keys, argv) = cx.args[first..].split_at(numkeys);
     let inputs = Inputs { keys, argv };
     let name = match &subject {
         Subject::Script { sha, .. } => Name::Script(*sha),
@@ -60,7 +85,7 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
     };
     let (max_bytes, total_is_less) = max_bytes(cx, &subject);
     vm.set_max_bytes(max_bytes);
-    let place = enter(cx, &subject, traits.place);
+    let place = if dry { NOWHERE } else { enter(cx, &subject, traits.place) };
     if let Some(state) = cx.sv.scripts.random {
         vm.set_random_state(state);
     }
@@ -73,6 +98,8 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
         name,
         loading: None,
         rollback,
+        stoppable: rollback || dry,
+        trace,
         unlimited: cx.origin == Origin::Replay,
         deadline: deadline(cx, traits.deadline_ms),
         stopped: None,
@@ -99,12 +126,12 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
         function: matches!(subject, Subject::Function { .. }),
         since_us: cx.sv.stamp,
         wrote: false,
-        rollback,
+        rollback: rollback || dry,
         client: cx.client,
         command: cx.command,
         commands: 0,
         writes: 0,
-        secrets: if flags.contains(ScriptFlags::SECRET) { secrets(cx, numkeys) } else { Vec::new() },
+        secrets: if flags.contains(ScriptFlags::SECRET) && !dry { secrets(cx, numkeys) } else { Vec::new() },
         argv: Vec::new(),
         slow: false,
         kill: false,
@@ -143,7 +170,7 @@ pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, n
             error
         }
         Err(RunError::Stopped) => {
-            let nothing = if rollback || !wrote { ", nothing was changed" } else { "" };
+            let nothing = if rollback || dry || !wrote { ", nothing was changed" } else { "" };
             let text = stop_text(cx, stopped, function, nothing, traits.deadline_ms);
             cx.sv.stats.count_error(crate::stats::error_code(&text));
             cx.reply.error(&text);
@@ -327,7 +354,7 @@ fn stop_text(cx: &mut Cx<'_>, reason: Option<Reason>, function: bool, nothing: &
 }
 
 /// What Redis judges before a script runs. Answers whether memory is over `maxmemory`.
-fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool, rollback: bool) -> Res<bool> {
+fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool, rollback: bool, dry: bool) -> Res<bool> {
     let oom = cx.sv.oom;
     if flags.contains(ScriptFlags::COMPAT) {
         return Ok(oom);
@@ -338,7 +365,7 @@ fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool, rollback: bool) 
     if read_only && !flags.contains(ScriptFlags::NO_WRITES) {
         return Err(CmdError::new("ERR Can not execute a script with write flag using *_ro command."));
     }
-    if execute::lacks_replicas(cx.sv) && !flags.contains(ScriptFlags::NO_WRITES) {
+    if !dry && execute::lacks_replicas(cx.sv) && !flags.contains(ScriptFlags::NO_WRITES) {
         return Err(crate::error::NO_REPLICAS);
     }
     if let Some(why) = execute::cannot_save(cx.sv)

@@ -36,7 +36,7 @@ use crate::commands::script_info;
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SCRIPT, Res};
 use crate::script::cache::{self, hex, parse_hex};
-use crate::spec::{Flags, Group, Handler, Spec};
+use crate::spec::{Flags, Group, Handler, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("script", -2, Group::Scripting, Flags::empty(), crate::commands::container)
@@ -49,6 +49,9 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, since: &'static str, 
 
 const SUBS: &[Spec] = &[
     sub("exists", -3, Flags::STALE, "2.6.0", "Which scripts are in the cache.", exists).args("sha1:s*").tips(&["request_policy:all_shards", "response_policy:agg_logical_and"]),
+    sub("explain", -4, Flags::STALE.union(Flags::SKIP_MONITOR).union(Flags::SKIP_SLOWLOG), "7.2.4", "Tries a script and takes back what it did.", crate::commands::script_explain::explain)
+        .keys(&[KeySpec::counted(3, KEY_UPDATE.union(KeyFlags::ACCESS))])
+        .args("script:s numkeys:i key:k@0?* arg:s?*"),
     sub("flush", -2, Flags::STALE, "2.6.0", "Empties the cache.", flush).args("flush-type:o?^6.2.0(async:t'ASYNC' sync:t'SYNC')").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
     crate::commands::help_row(Group::Scripting, "5.0.0"),
     sub("kill", 2, Flags::ALLOW_BUSY, "2.6.0", "Stops the script that runs, if it wrote nothing.", kill).tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
