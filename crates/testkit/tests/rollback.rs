@@ -135,3 +135,95 @@ fn programs_reach_most_commands() {
         (0..20_000).map(|_| write_command(&mut rng, false)[0].to_ascii_lowercase()).collect();
     assert!(names.len() > 90, "{}", names.len());
 }
+
+/// The examples of the guide.
+#[test]
+fn the_guide_tells_the_truth() {
+    use totality_testkit::transcript::run::{self, Way};
+    let path = totality_testkit::sources::root().join("docs/rollback.md");
+    let text = totality_testkit::sources::read(&path);
+    let source: String = text.lines().map(|line| format!("//! {line}\n")).collect();
+    let blocks = totality_testkit::transcript::blocks("docs/rollback.md".as_ref(), &source).unwrap();
+    assert!(blocks.len() >= 5);
+    let db = totality::Db::open(totality::Options::default()).unwrap();
+    let mut session = db.session().unwrap();
+    for block in &blocks {
+        run::block(block, Way::Embedded, &mut session).unwrap_or_else(|why| panic!("{why}"));
+    }
+    totality_testkit::count("the_guide_tells_the_truth", blocks.len());
+}
+
+/// While scripts fail and are taken back, and others end well, no other client sees anything but whole states.
+#[test]
+fn other_clients_never_see_what_was_taken_back() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use totality_testkit::server::Server;
+    use totality_testkit::value::Value;
+    const SCRIPT: &str = "--- @rollback on
+        redis.call('SET', KEYS[1], 'dirty')
+        redis.call('HSET', KEYS[2], 'a', 'dirty')
+        redis.call('PUBLISH', 'ch', 'dirty')
+        if ARGV[1] == 'fail' then redis.call('FLUSHALL') error('no') end
+        redis.call('HSET', KEYS[2], 'a', ARGV[2])
+        return redis.call('SET', KEYS[1], ARGV[2])";
+    let server = Server::totality(&[]).unwrap();
+    let over = AtomicBool::new(false);
+    let mut listener = server.client();
+    listener.call(&["SUBSCRIBE", "ch"]).unwrap();
+    server.client().call(&["MSET", "k", "0", "other", "1"]).unwrap();
+    server.client().call(&["HSET", "h", "a", "0"]).unwrap();
+    let mut seen = 0;
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                let (over, mut client) = (&over, server.client());
+                scope.spawn(move || {
+                    let mut reads = 0;
+                    while !over.load(Ordering::Relaxed) || reads == 0 {
+                        client.call(&["MULTI"]).unwrap();
+                        client.call(&["GET", "k"]).unwrap();
+                        client.call(&["HGET", "h", "a"]).unwrap();
+                        client.call(&["GET", "other"]).unwrap();
+                        let reply = client.call(&["EXEC"]).unwrap();
+                        let Value::Array(all) = &reply else { panic!("{reply:?}") };
+                        assert_eq!(all[0], all[1], "a state that is not whole");
+                        assert_eq!(all[2], Value::Bulk(b"1".to_vec()));
+                        let lone = client.call(&["GET", "k"]).unwrap();
+                        assert_ne!(lone, Value::Bulk(b"dirty".to_vec()));
+                        reads += 1;
+                    }
+                    reads
+                })
+            })
+            .collect();
+        let writers: Vec<_> = (0..2)
+            .map(|writer| {
+                let mut client = server.client();
+                scope.spawn(move || {
+                    for i in 0..400 {
+                        let (what, value) =
+                            (if i % 4 == 0 { "well" } else { "fail" }, format!("{writer}:{i}"));
+                        let reply = client.call(&["EVAL", SCRIPT, "2", "k", "h", what, &value]).unwrap();
+                        assert_eq!(reply.is_error(), what == "fail", "{reply:?}");
+                    }
+                })
+            })
+            .collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        over.store(true, Ordering::Relaxed);
+        seen = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
+    });
+    // 200 scripts ended well, and each published once.
+    let published = server.client().call(&["PUBLISH", "ch", "end"]).unwrap();
+    assert_eq!(published, Value::Int(1));
+    let mut messages = 0;
+    loop {
+        let Value::Array(message) = listener.read().unwrap().value else { continue };
+        if message[2] == Value::Bulk(b"end".to_vec()) {
+            break;
+        }
+        messages += 1;
+    }
+    assert_eq!(messages, 200);
+    totality_testkit::count("other_clients_never_see_what_was_taken_back", seen);
+}
