@@ -20,7 +20,7 @@ use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 use crate::types::ZSet;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("geodist", -4, Group::Geo, Flags::READONLY, run).args("key:k@0 member1:s member2:s unit:o?(m:t'm' km:t'km' ft:t'ft' mi:t'mi')")
+pub const SPEC: Spec = Spec::new("geodist", -4, Group::Geo, Flags::READONLY, run).args("key:k@0 member1:s member2:s unit:o?(m:t'M' km:t'KM' ft:t'FT' mi:t'MI')")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("3.2.0", "O(1)", "Returns the distance of two members.");
 

@@ -15,7 +15,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("georadius_ro", -6, Group::Geo, Flags::READONLY, run).args("key:k@0 longitude:d latitude:d radius:d unit:o(m:t'm' km:t'km' ft:t'ft' mi:t'mi') withcoord:t'WITHCOORD'? withdist:t'WITHDIST'? withhash:t'WITHHASH'? count-block:b?(count:i'COUNT' any:t'ANY'?^6.2.0) order:o?(asc:t'ASC' desc:t'DESC')")
+pub const SPEC: Spec = Spec::new("georadius_ro", -6, Group::Geo, Flags::READONLY, run).args("key:k@0 longitude:d latitude:d radius:d unit:o(m:t'M' km:t'KM' ft:t'FT' mi:t'MI') withcoord:t'WITHCOORD'? withdist:t'WITHDIST'? withhash:t'WITHHASH'? count-block:b?(count:i'COUNT' any:t'ANY'?^6.2.0) order:o?(asc:t'ASC' desc:t'DESC')")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("3.2.10", "O(N + log M), N the members in the cells around the area, M the size of the set", "Finds members around a position.");
 

@@ -21,7 +21,7 @@ use crate::error::Res;
 use crate::spec::{Begin, Find, Flags, Group, KEY_READ, KEY_STORE, KeyFlags, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("georadiusbymember", -5, Group::Geo, Flags::WRITE.union(Flags::DENYOOM).union(Flags::MOVABLE_KEYS), run).args("key:k@0 member:s radius:d unit:o(m:t'm' km:t'km' ft:t'ft' mi:t'mi') withcoord:t'WITHCOORD'? withdist:t'WITHDIST'? withhash:t'WITHHASH'? count-block:b?(count:i'COUNT' any:t'ANY'?) order:o?(asc:t'ASC' desc:t'DESC') store:o?(storekey/key:k@1'STORE' storedistkey/key:k@2'STOREDIST')")
+pub const SPEC: Spec = Spec::new("georadiusbymember", -5, Group::Geo, Flags::WRITE.union(Flags::DENYOOM).union(Flags::MOVABLE_KEYS), run).args("key:k@0 member:s radius:d unit:o(m:t'M' km:t'KM' ft:t'FT' mi:t'MI') withcoord:t'WITHCOORD'? withdist:t'WITHDIST'? withhash:t'WITHHASH'? count-block:b?(count:i'COUNT' any:t'ANY'?) order:o?(asc:t'ASC' desc:t'DESC') store:o?(storekey/key:k@1'STORE' storedistkey/key:k@2'STOREDIST')")
     .keys(&[
     KeySpec::one(1, KEY_READ),
     KeySpec {

@@ -30,7 +30,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("geosearch", -7, Group::Geo, Flags::READONLY, run).args("key:k@0 from:o?(member:s'FROMMEMBER' fromlonlat:b'FROMLONLAT'(longitude:d latitude:d)) by:o(circle:b(radius:d'BYRADIUS' unit:o(m:t'm' km:t'km' ft:t'ft' mi:t'mi')) box:b(width:d'BYBOX' height:d unit:o(m:t'm' km:t'km' ft:t'ft' mi:t'mi')) polygon:b^9.0.0(num-vertices:i'BYPOLYGON' vertices:b*(longitude:d latitude:d))) order:o?(asc:t'ASC' desc:t'DESC') count-block:b?(count:i'COUNT' any:t'ANY'?) withcoord:t'WITHCOORD'? withdist:t'WITHDIST'? withhash:t'WITHHASH'?")
+pub const SPEC: Spec = Spec::new("geosearch", -7, Group::Geo, Flags::READONLY, run).args("key:k@0 from:o?(member:s'FROMMEMBER' fromlonlat:b'FROMLONLAT'(longitude:d latitude:d)) by:o(circle:b(radius:d'BYRADIUS' unit:o(m:t'M' km:t'KM' ft:t'FT' mi:t'MI')) box:b(width:d'BYBOX' height:d unit:o(m:t'M' km:t'KM' ft:t'FT' mi:t'MI')) polygon:b^9.0.0(num-vertices:i'BYPOLYGON' vertices:b*(longitude:d latitude:d))) order:o?(asc:t'ASC' desc:t'DESC') count-block:b?(count:i'COUNT' any:t'ANY'?) withcoord:t'WITHCOORD'? withdist:t'WITHDIST'? withhash:t'WITHHASH'?")
     .keys(&[KeySpec::one(1, KEY_READ)])
     .doc("6.2.0", "O(N + log M), N the members in the cells around the area, M the size of the set", "Finds members within an area.");
 

@@ -25,7 +25,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, KEY_READ, KEY_STORE, KeySpec, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("geosearchstore", -8, Group::Geo, Flags::WRITE.union(Flags::DENYOOM), run).args("destination:k@0 source:k@1 from:o?(member:s'FROMMEMBER' fromlonlat:b'FROMLONLAT'(longitude:d latitude:d)) by:o(circle:b(radius:d'BYRADIUS' unit:o(m:t'm' km:t'km' ft:t'ft' mi:t'mi')) box:b(width:d'BYBOX' height:d unit:o(m:t'm' km:t'km' ft:t'ft' mi:t'mi')) polygon:b^9.0.0(num-vertices:i'BYPOLYGON' vertices:b*(longitude:d latitude:d))) order:o?(asc:t'ASC' desc:t'DESC') count-block:b?(count:i'COUNT' any:t'ANY'?) storedist:t'STOREDIST'?")
+pub const SPEC: Spec = Spec::new("geosearchstore", -8, Group::Geo, Flags::WRITE.union(Flags::DENYOOM), run).args("destination:k@0 source:k@1 from:o?(member:s'FROMMEMBER' fromlonlat:b'FROMLONLAT'(longitude:d latitude:d)) by:o(circle:b(radius:d'BYRADIUS' unit:o(m:t'M' km:t'KM' ft:t'FT' mi:t'MI')) box:b(width:d'BYBOX' height:d unit:o(m:t'M' km:t'KM' ft:t'FT' mi:t'MI')) polygon:b^9.0.0(num-vertices:i'BYPOLYGON' vertices:b*(longitude:d latitude:d))) order:o?(asc:t'ASC' desc:t'DESC') count-block:b?(count:i'COUNT' any:t'ANY'?) storedist:t'STOREDIST'?")
     .keys(&[KeySpec::one(1, KEY_STORE), KeySpec::one(2, KEY_READ)])
     .doc("6.2.0", "O(N + log M), N the members in the cells around the area, M the size of the set", "Stores the members within an area.");
 

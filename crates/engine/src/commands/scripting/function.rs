@@ -35,7 +35,7 @@ const SUBS: &[Spec] = &[
     sub("delete", 3, Flags::WRITE, "Deletes a library.", delete).args("library-name:s").tips(&["request_policy:all_shards", "response_policy:all_succeeded"]).no_rollback(),
     sub("dump", 2, Flags::empty(), "The libraries as bytes, for FUNCTION RESTORE.", dump),
     sub("flush", -2, Flags::WRITE, "Deletes all libraries.", flush).args("flush-type:o?(async:t'ASYNC' sync:t'SYNC')").tips(&["request_policy:all_shards", "response_policy:all_succeeded"]).no_rollback(),
-    crate::commands::help_row(Group::Scripting, "5.0.0"),
+    crate::commands::help_row(Group::Scripting, "7.0.0"),
     sub("kill", 2, Flags::ALLOW_BUSY, "Stops the function that runs, if it wrote nothing.", |cx| stop(cx, true)).tips(&["request_policy:all_shards", "response_policy:one_succeeded"]),
     sub("list", -2, Flags::empty(), "The libraries and their functions.", list).args("library-name-pattern:s'LIBRARYNAME'? withcode:t'WITHCODE'?").tips(&["nondeterministic_output_order"]),
     sub("load", -3, Flags::WRITE.union(Flags::DENYOOM), "Loads a library.", load).args("replace:t'REPLACE'? function-code:s").tips(&["request_policy:all_shards", "response_policy:all_succeeded"]).no_rollback(),

@@ -64,7 +64,7 @@ const SUBS: &[Spec] = &[
         .doc("7.0.0", "O(1)", "Tells whether a user may run a command."),
     sub("genpass", -2, EVERYONE, "O(1)", "Makes a password.", genpass).args("bits:i?"),
     sub("getuser", 3, SECRET, "O(N) for N rules", "The rules of a user.", getuser).args("username:s"),
-    crate::commands::help_row(Group::Server, "5.0.0"),
+    crate::commands::help_row(Group::Server, "6.0.0"),
     sub("list", 2, ADMIN, "O(N) for N users", "The users in the format of an ACL file.", list),
     sub("load", 2, ADMIN, "O(N) for N users", "Reads the ACL file again.", load).no_rollback(),
     sub("log", -2, ADMIN, "O(N) for N entries", "What was refused.", log).args("operation:o?(count:i reset:t'RESET')"),

@@ -33,12 +33,12 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, summary: &'static str
 }
 
 const SUBS: &[Spec] = &[
-    sub("get", 4, Flags::ADMIN, "The newest entries of a log.", get).args("count:i type:o(slow:t'slow' large-request:t'large-request' large-reply:t'large-reply')")
+    sub("get", 4, Flags::ADMIN, "The newest entries of a log.", get).args("count:i type:o(slow:t'SLOW' large-request:t'LARGE-REQUEST' large-reply:t'LARGE-REPLY')")
         .tips(&["request_policy:all_nodes", "nondeterministic_output"]),
-    crate::commands::help_row(Group::Server, "5.0.0"),
-    sub("len", 3, Flags::ADMIN, "Number of entries of a log.", len).args("type:o(slow:t'slow' large-request:t'large-request' large-reply:t'large-reply')")
+    crate::commands::help_row(Group::Server, "8.1.0"),
+    sub("len", 3, Flags::ADMIN, "Number of entries of a log.", len).args("type:o(slow:t'SLOW' large-request:t'LARGE-REQUEST' large-reply:t'LARGE-REPLY')")
         .tips(&["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"]),
-    sub("reset", 3, Flags::ADMIN, "Drops the entries of a log.", reset).args("type:o(slow:t'slow' large-request:t'large-request' large-reply:t'large-reply')")
+    sub("reset", 3, Flags::ADMIN, "Drops the entries of a log.", reset).args("type:o(slow:t'SLOW' large-request:t'LARGE-REQUEST' large-reply:t'LARGE-REPLY')")
         .tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
 ];
 

@@ -49,8 +49,8 @@ const EVERYWHERE: &[&str] =
 const SUBS: &[Spec] = &[
     sub("doctor", 2, ADMIN, "A report on all events.", doctor).tips(EVERYWHERE),
     sub("graph", 3, ADMIN, "The samples of an event as a picture.", graph).args("event:s").tips(EVERYWHERE),
-    crate::commands::help_row(Group::Server, "5.0.0"),
-    Spec::new("histogram", -2, Group::Server, BASE.union(ADMIN), histogram).args("COMMAND:s?*")
+    crate::commands::help_row(Group::Server, "2.8.13"),
+    Spec::new("histogram", -2, Group::Server, BASE.union(ADMIN), histogram).args("command:s?*")
         .doc("7.0.0", "O(N) for N commands", "How long commands took.")
         .tips(EVERYWHERE),
     sub("history", 3, ADMIN, "The samples of an event.", history).args("event:s").tips(EVERYWHERE),

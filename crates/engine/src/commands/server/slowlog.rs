@@ -27,7 +27,7 @@ const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler
 
 const SUBS: &[Spec] = &[
     sub("get", -2, "The newest entries.", get).args("count:i?").tips(&["request_policy:all_nodes", "nondeterministic_output"]),
-    crate::commands::help_row(Group::Server, "5.0.0"),
+    crate::commands::help_row(Group::Server, "6.2.0"),
     sub("len", 2, "Number of entries.", len).tips(&["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"]),
     sub("reset", 2, "Drops all entries.", reset).tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
 ];

@@ -31,7 +31,7 @@ use crate::spec::{Flags, Group, KEY_UPDATE, KeySpec, Spec};
 use crate::types::Stream;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xack", -4, Group::Stream, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 group:s ID:s*")
+pub const SPEC: Spec = Spec::new("xack", -4, Group::Stream, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 group:s id:s*")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .doc("5.0.0", "O(log N) for each message", "Acknowledges messages of a consumer group.");
 

@@ -49,7 +49,7 @@ use smallvec::SmallVec;
 use totality_ds::StreamId;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xclaim", -6, Group::Stream, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 group:s consumer:s min-idle-time:s ID:s* ms:i'IDLE'? unix-time-milliseconds:u'TIME'? count:i'RETRYCOUNT'? force:t'FORCE'? justid:t'JUSTID'? lastid:s'LASTID'?")
+pub const SPEC: Spec = Spec::new("xclaim", -6, Group::Stream, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 group:s consumer:s min-idle-time:s id:s* ms:i'IDLE'? unix-time-milliseconds:u'TIME'? count:i'RETRYCOUNT'? force:t'FORCE'? justid:t'JUSTID'? lastid:s'LASTID'?")
     .keys(&[KeySpec::one(1, KEY_UPDATE)])
     .tips(&["nondeterministic_output"])
     .doc("5.0.0", "O(log N), N the pending messages of the group", "Makes pending messages those of another consumer.");

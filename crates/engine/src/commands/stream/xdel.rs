@@ -21,7 +21,7 @@ use crate::spec::{Flags, Group, KEY_DELETE, KeySpec, Spec};
 use crate::types::Stream;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xdel", -3, Group::Stream, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 ID:s*")
+pub const SPEC: Spec = Spec::new("xdel", -3, Group::Stream, Flags::WRITE.union(Flags::FAST), run).args("key:k@0 id:s*")
     .keys(&[KeySpec::one(1, KEY_DELETE)])
     .doc("5.0.0", "O(log N) for each message", "Deletes messages of a stream.");
 

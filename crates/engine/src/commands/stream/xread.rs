@@ -52,7 +52,7 @@ pub(super) const fn streams(from: i32) -> KeySpec {
 }
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xread", -4, Group::Stream, Flags::READONLY.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run).args("count:i'COUNT'? milliseconds:i'BLOCK'? streams:b'STREAMS'(key:k@0* ID:s*)")
+pub const SPEC: Spec = Spec::new("xread", -4, Group::Stream, Flags::READONLY.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run).args("count:i'COUNT'? milliseconds:i'BLOCK'? streams:b'STREAMS'(key:k@0* id:s*)")
     .keys(&[streams(1)])
     .doc("5.0.0", "O(M) for M messages returned of each stream", "Messages after an id; waits for some when there are none.");
 

@@ -41,7 +41,7 @@ use crate::error::Res;
 use crate::spec::{Flags, Group, Spec};
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("xreadgroup", -7, Group::Stream, Flags::WRITE.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run).args("group-block:b'GROUP'(group:s consumer:s) count:i'COUNT'? milliseconds:i'BLOCK'? noack:t'NOACK'? streams:b'STREAMS'(key:k@0* ID:s*)")
+pub const SPEC: Spec = Spec::new("xreadgroup", -7, Group::Stream, Flags::WRITE.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS), run).args("group-block:b'GROUP'(group:s consumer:s) count:i'COUNT'? milliseconds:i'BLOCK'? noack:t'NOACK'? streams:b'STREAMS'(key:k@0* id:s*)")
     .keys(&[streams(4)])
     .doc("5.0.0", "O(M) for M messages returned of each stream", "Messages for a consumer of a group; waits for some when there are none.");
 
