@@ -68,6 +68,8 @@ pub(crate) struct State {
     pub(crate) base_bytes: usize,
     /// Above this many bytes code that was compiled in the run is swept
     pub(crate) code_at: usize,
+    /// The run was left to sweep code and is about to go on
+    pub(crate) goes_on: bool,
     /// Bytes that `collectgarbage("step")` has worked through in this cycle
     pub(crate) gc_work: usize,
     /// `setpause`, `setstepmul`: kept, without effect

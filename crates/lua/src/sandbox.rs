@@ -371,6 +371,7 @@ impl State {
             base_protos: 0,
             base_bytes: 0,
             code_at: crate::vm::CODE_SOFT,
+            goes_on: false,
             gc_work: 0,
             gc_params: [200, 200],
             redis_pcall: false,

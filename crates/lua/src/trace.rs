@@ -25,7 +25,9 @@ fn send(
 /// A Lua function was entered.
 pub(crate) fn entered(st: &mut State, env: &Env<'_>, host: &mut dyn Host) -> Result<(), LuaError> {
     st.last_line = (usize::MAX, 0);
-    if !st.instrument.calls {
+    // A run that was left to sweep code enters nothing when it goes on.
+    let goes_on = std::mem::take(&mut st.goes_on);
+    if !st.instrument.calls || goes_on {
         return Ok(());
     }
     let pc = st.frames.last().map_or(0, |f| f.pc as usize);

@@ -364,6 +364,7 @@ impl Vm {
         let Some(f) = st.frames.pop() else { return Err(LuaError::Stop) };
         let nargs = st.top - f.base as usize;
         precall(st, &e, host, f.func as usize, nargs, f.nresults, None)?;
+        st.goes_on = st.instrument.is_on();
         crate::exec::run_to(st, &e, host, 1)
     }
 

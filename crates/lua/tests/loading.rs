@@ -1,8 +1,9 @@
 //! `load` and `loadstring`: when the pieces are asked for, and what becomes of code that nothing can reach.
 
+use totality_lua::instrument::{Event, EventKind, Instrument};
 use totality_lua::{
     Args, Chunk, CompileLimits, Flow, FuncRef, Host, HostFn, Inputs, Limit, Limits, Reply, RunError,
-    RunOptions, SandboxBuilder, ValueRef, Vm,
+    RunOptions, SandboxBuilder, Tick, ValueRef, Vm,
 };
 
 /// Keeps the function that a library hands over.
@@ -101,6 +102,65 @@ fn code_that_nothing_reaches_is_dropped() {
                   if f()~=i then return 'wrong' end end return 'done'";
     assert_eq!(run_in(&mut vm, pieces), "done");
     assert!(vm.used_bytes() < 8 << 20, "{} bytes", vm.used_bytes());
+}
+
+/// The run is left for a moment in these calls of `loadstring`, and goes on.
+#[test]
+fn the_run_goes_on_where_it_was_left() {
+    for turn in [
+        "local function g(s) return loadstring(s) end if g(text(i))()~=i then return 'tail' end",
+        "local t={loadstring(text(i)),loadstring(text(-i))} if t[1]()+t[2]()~=0 then return 'items' end",
+        "local t={1,2,loadstring(text(i))} if #t~=3 or t[3]()~=i then return 'open items' end",
+        "if select('#',i,loadstring(text(i)))~=2 then return 'open arguments' end",
+        "local function v(...) local a,b=... return b,loadstring(a) end local x,f=v(text(i),7) if x~=7 or f()~=i then return 'variable' end",
+        "local o={m=function(self,s) return (loadstring(s)) end} if o:m(text(i))()~=i then return 'method' end",
+        "local a,f,b=1,loadstring(text(i)),2 if a+b~=3 or f()~=i then return 'locals' end",
+        "if not loadstring('return +'..text(i)) then n=n+1 end",
+        "for k,v in pairs({a=loadstring(text(i))}) do if k~='a' or v()~=i then return 'loop' end end",
+        "local up=i local function h() up=up+1 return loadstring(text(up)) end if h()()~=i+1 then return 'upvalue' end",
+        "if (loadstring(text(i)) or 1)()+#tostring(i)~=i+#tostring(i) then return 'operand' end",
+        "local done local f=load(function() if not done then done=1 return text(i) end end,'=x') if f()~=i then return 'load' end",
+    ] {
+        let script = format!(
+            "local n=0 local function text(i) return 'return '..i..('  '):rep(20) end for i=1,3000 do {turn} end return 'ok '..n"
+        );
+        let n = if turn.contains("n=n+1") { 3000 } else { 0 };
+        assert_eq!(run(&script), format!("ok {n}"), "{turn}");
+    }
+}
+
+/// Counts calls and returns.
+#[derive(Default)]
+struct Counter {
+    calls: usize,
+    returns: usize,
+}
+
+impl Host for Counter {
+    fn call(&mut self, _: HostFn, _: Args<'_>, _: &mut Reply) -> Flow {
+        Flow::Return
+    }
+
+    fn event(&mut self, event: Event<'_>) -> Tick {
+        match event.kind {
+            EventKind::Call => self.calls += 1,
+            EventKind::Return => self.returns += 1,
+            EventKind::Line => {}
+        }
+        Tick::Continue
+    }
+}
+
+#[test]
+fn events_do_not_show_that_the_run_was_left() {
+    let source = b"for i=1,3000 do if loadstring('return '..i)()~=i then return 'wrong' end end return 'ok'";
+    let chunk = Chunk::compile(source, "@x", CompileLimits::default()).expect("it compiles");
+    let mut vm = Vm::new(&SandboxBuilder::new(), Limits::default());
+    let mut host = Counter::default();
+    let instrument = Instrument { calls: true, lines: true, ..Instrument::default() };
+    let ended = vm.run(&chunk, Inputs::default(), RunOptions { instrument }, &mut host);
+    assert_eq!(text(&vm, ended), "ok");
+    assert_eq!((host.calls, host.returns), (3001, 3001));
 }
 
 #[test]
