@@ -254,3 +254,11 @@ impl Host for Always {
         Tick::Continue
     }
 }
+
+#[test]
+fn keys_of_many_megabytes_are_told_apart() {
+    let mut vm = vm(Limits::default());
+    let script = "local t={} local a,b='x'..('k'):rep(2^21),'y'..('k'):rep(2^21) t[a]=1 t[b]=2 \
+                  return t[a]..t[b]..tostring(t['x'..('k'):rep(2^21)])..tostring(t[a..'k'])";
+    assert_eq!(run(&mut vm, script).as_deref(), Ok("121nil"));
+}
