@@ -48,6 +48,8 @@ pub struct ServerState {
     pub scripts: Scripts,
     /// The script or function that runs now.
     pub running: Option<Running>,
+    /// DEBUG SET-SKIP-CHECKSUM-VALIDATION: RESTORE takes payloads whatever their checksum.
+    pub skip_checksum: bool,
     /// DEBUG PAUSE-CRON: nothing is done by itself.
     pub cron_paused: bool,
     /// CLIENT PAUSE.
@@ -152,6 +154,7 @@ impl ServerState {
             tracking: Tracking::new(seed),
             scripts: Scripts::default(),
             running: None,
+            skip_checksum: false,
             cron_paused: false,
             pause: None,
             oom: false,

@@ -80,6 +80,8 @@ pub(crate) struct Log {
     waiting_since: Option<Instant>,
     /// An fsync failed: what was written may be lost.
     broken: bool,
+    /// The same, but a base is being written that will make it whole.
+    mending: bool,
 }
 
 impl Log {
@@ -108,6 +110,7 @@ impl Log {
             offset: 0,
             waiting_since: None,
             broken: false,
+            mending: false,
         };
         log.others = log.count_others();
         Ok(log)
@@ -198,7 +201,9 @@ impl Log {
             self.offset = info.offset.0;
             info.buffer.clear();
             info.buffer.shrink_to(1 << 20);
-            info.error = None;
+            if !self.mending {
+                info.error = None;
+            }
             return Ok(());
         };
         // Half a command must not stay: what is written next would be read as its rest.
@@ -281,7 +286,7 @@ impl Log {
         if self.broken {
             // What could not be written is in the base that begins now.
             info.buffer.clear();
-            self.broken = false;
+            (self.broken, self.mending) = (false, true);
         }
         Ok(())
     }
@@ -301,6 +306,7 @@ impl Log {
         self.manifest = next;
         self.others = self.count_others();
         (info.size, info.base_size) = (self.size(), self.size());
+        self.mending = false;
         info.error = None;
         if !keep_old {
             self.remove_history()?;

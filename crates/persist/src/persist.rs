@@ -377,7 +377,7 @@ impl Persist {
         if flush {
             self.empty(ks, sv);
         }
-        let options = LoadOptions { merge: merge || !flush, drop_expired: true };
+        let options = LoadOptions { merge, drop_expired: true };
         read_snapshot(ks, sv, &mut file, options).map_err(|why| failed(sv, why))?;
         sv.log(LogLevel::Warning, "DB reloaded by DEBUG RELOAD");
         Ok(())

@@ -82,7 +82,8 @@ pub(crate) fn zipmap(buf: &[u8]) -> Option<Listpack> {
             254 => {
                 let n = u32::from_le_bytes(buf.get(*pos..*pos + 4)?.try_into().ok()?);
                 *pos += 4;
-                Some(n as usize)
+                // A short length must be written short.
+                (n >= 254).then_some(n as usize)
             }
             n => Some(usize::from(n)),
         }

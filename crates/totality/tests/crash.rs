@@ -59,7 +59,10 @@ fn every_cut_leaves_the_last_complete_unit() {
             for command in step(i) {
                 // The script that takes back its writes ends with an error, as it should.
                 let _ = s.call(&command);
-                moments.push((size(), i, digest(&mut s)));
+                // Inside of MULTI nothing happens yet, not even a digest.
+                if command[0] != "MULTI" && (step(i)[0][0] != "MULTI" || command[0] == "EXEC") {
+                    moments.push((size(), i, digest(&mut s)));
+                }
             }
             clock.advance_ms(1);
             db.tick().unwrap();

@@ -30,7 +30,7 @@ pub enum Join {
 /// In Redis's words, what is wrong with the payload or with a library.
 pub fn restore_functions(cx: &mut Cx<'_>, bytes: &[u8], join: Join) -> Res {
     let strict = cx.sv.config.rdb_version_check == 0;
-    let (body, _) = payload::open(bytes, strict)
+    let (body, _) = payload::open(bytes, strict, !cx.sv.skip_checksum)
         .ok_or(CmdError::new("ERR DUMP payload version or checksum are wrong"))?;
     let mut r = Reader::new(Slice::new(body));
     let mut loaded = Libraries::default();

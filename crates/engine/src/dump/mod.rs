@@ -37,12 +37,13 @@ pub enum Refused {
     Bad(String),
 }
 
-/// The value of a payload that DUMP gave. `strict`: versions that are not known are refused.
+/// The value of a payload that DUMP gave. `strict`: versions that are not known are refused. `check`: the checksum must
+/// fit.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn restore(payload: &[u8], strict: bool, ks: &Keyspace) -> Result<Value, Refused> {
-    let (body, version) = payload::open(payload, strict).ok_or(Refused::Sealed)?;
+pub fn restore(payload: &[u8], strict: bool, check: bool, ks: &Keyspace) -> Result<Value, Refused> {
+    let (body, version) = payload::open(payload, strict, check).ok_or(Refused::Sealed)?;
     let object = payload::read(body, version).map_err(|e| match e.kind {
         totality_rdb::Kind::Type(ty) => Refused::Foreign(ty),
         _ => Refused::Bad(e.to_string()),

@@ -59,13 +59,13 @@ impl Keyspace {
 
     /// The mark of a key that was last used so many seconds ago; `None` under an LFU policy.
     pub(crate) fn access_idle(&self, seconds: i64) -> Option<u32> {
-        let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
-        self.lfu.is_none().then(|| self.lru_clock.saturating_sub(seconds))
+        let seconds = u64::try_from(seconds).unwrap_or(0);
+        self.lfu.is_none().then(|| self.mark_idle(seconds))
     }
 
     /// The mark of a key whose LFU counter is `counter`; `None` under any other policy.
     pub(crate) fn access_freq(&self, counter: u8) -> Option<u32> {
-        self.lfu.map(|_| self.lfu_clock() << 8 | u32::from(counter))
+        self.lfu.map(|_| self.mark_frequency(counter))
     }
 
     /// Seconds since the key was used last.

@@ -80,7 +80,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         return Err(CmdError::new("ERR Invalid TTL value, must be >= 0"));
     }
     let strict = cx.sv.config.rdb_version_check == 0;
-    let value = dump::restore(cx.args[3], strict, cx.ks).map_err(|why| match why {
+    let value = dump::restore(cx.args[3], strict, !cx.sv.skip_checksum, cx.ks).map_err(|why| match why {
         Refused::Sealed => CmdError::new("ERR DUMP payload version or checksum are wrong"),
         Refused::Foreign(ty) => CmdError::owned(format!("ERR Unsupported foreign data type: {ty}")),
         Refused::Bad(_) => CmdError::new("ERR Bad data format"),

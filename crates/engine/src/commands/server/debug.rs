@@ -72,6 +72,11 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
+        (b"set-skip-checksum-validation", 3) => {
+            cx.sv.skip_checksum = cx.args[2] != b"0";
+            cx.reply.ok();
+            Ok(())
+        }
         (b"pause-cron", 3) => {
             cx.sv.cron_paused = cx.int(2)? != 0;
             cx.reply.ok();
@@ -109,7 +114,7 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 }
 
 /// Subcommands, their arguments and what they do.
-const HELP: [(&str, &str); 22] = [
+const HELP: [(&str, &str); 23] = [
     ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Accepted; there are no such lists here."),
     ("DICT-RESIZING <0|1>", "Accepted; tables grow in small steps whatever it says."),
     ("DIGEST", "A digest of all data."),
@@ -129,6 +134,7 @@ const HELP: [(&str, &str); 22] = [
     ("REPLYBUFFER <subcommand> <value>", "Accepted; reply buffers do not work this way here."),
     ("SET-ACTIVE-EXPIRE <0|1>", "Lets keys past their deadline be, or not."),
     ("SET-DISABLE-DENY-SCRIPTS <0|1>", "Lets scripts call what is not meant for them."),
+    ("SET-SKIP-CHECKSUM-VALIDATION <0|1>", "Takes payloads of DUMP whatever their checksum."),
     ("SLEEP <seconds>", "Does nothing meanwhile."),
     ("STRINGMATCH-LEN <len> <pattern>", "Matches a string of so many letters a."),
     ("HELP", "Print this help."),
