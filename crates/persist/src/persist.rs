@@ -477,19 +477,24 @@ impl Persist {
 
     /// When [`Persist::turn`] and [`Persist::before_replies`] want to be called next.
     pub fn next_deadline(&self, engine: &Engine) -> Option<Instant> {
-        let step = self.running.as_ref().filter(|running| !running.sent).map(|_| self.next_step);
+        let step = self.running.as_ref().map(|_| self.next_step);
         let log = self.log.as_ref().and_then(|log| log.next_deadline(&engine.sv.persist.log));
         step.into_iter().chain(log).min()
     }
 
     fn step(&mut self, ks: &mut Keyspace, sv: &ServerState) {
-        let Some(running) = self.running.as_mut().filter(|running| !running.sent) else { return };
+        let Some(running) = self.running.as_mut() else { return };
         let began = Instant::now();
         if began < self.next_step {
             return;
         }
         if !running.writer.has_room() {
             self.next_step = began + Duration::from_millis(1);
+            return;
+        }
+        if running.sent {
+            // Only the disk is left to be waited for, and its thread wakes the loop.
+            self.next_step = began + Duration::from_millis(100);
             return;
         }
         let delay = u64::try_from(sv.config.rdb_key_save_delay).unwrap_or(0);
@@ -499,7 +504,7 @@ impl Persist {
         running.writer.send(ks.take_snapshot_bytes(), false);
         if ended {
             running.sent = true;
-            running.writer.finish(sv.config.rdbchecksum, true);
+            running.writer.finish(sv.config.rdbchecksum, false);
             ks.drop_snapshot();
         } else if delay > 0 {
             self.next_step = began + Duration::from_micros(delay.saturating_mul(keys));

@@ -1,6 +1,7 @@
 //! Writes a snapshot on a thread of its own, so that the disk does not hold up commands.
 
 use crate::{dir, reason};
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) struct FileWriter {
     pieces: Option<SyncSender<Piece>>,
     done: Receiver<Result<u64, String>>,
     /// What the queue had no room for.
-    waiting: Option<Piece>,
+    waiting: VecDeque<Piece>,
 }
 
 /// Where a file is written, and what becomes of it.
@@ -57,24 +58,22 @@ impl FileWriter {
             let _ = tell.send(result);
             waker();
         })?;
-        Ok(FileWriter { pieces: Some(pieces), done, waiting: None })
+        Ok(FileWriter { pieces: Some(pieces), done, waiting: VecDeque::new() })
     }
 
-    /// True when the next piece can be taken.
+    /// Hands over what waits; true when nothing is left, so that more can be taken.
     pub(crate) fn has_room(&mut self) -> bool {
-        let Some(piece) = self.waiting.take() else { return true };
-        self.offer(piece);
-        self.waiting.is_none()
-    }
-
-    fn offer(&mut self, piece: Piece) {
-        let Some(pieces) = &self.pieces else { return };
-        if let Err(TrySendError::Full(piece)) = pieces.try_send(piece) {
-            self.waiting = Some(piece);
+        let Some(pieces) = &self.pieces else { return true };
+        while let Some(piece) = self.waiting.pop_front() {
+            if let Err(TrySendError::Full(piece)) = pieces.try_send(piece) {
+                self.waiting.push_front(piece);
+                return false;
+            }
         }
+        true
     }
 
-    /// Hands over bytes; there must be room. `block`: waits for the disk.
+    /// Hands over bytes. `block`: waits for the disk.
     pub(crate) fn send(&mut self, bytes: Vec<u8>, block: bool) {
         if !bytes.is_empty() {
             self.pass(Piece::Bytes(bytes), block);
@@ -87,15 +86,17 @@ impl FileWriter {
     }
 
     fn pass(&mut self, piece: Piece, block: bool) {
-        if block {
-            if let Some(pieces) = &self.pieces {
-                for piece in self.waiting.take().into_iter().chain([piece]) {
+        self.waiting.push_back(piece);
+        match &self.pieces {
+            Some(pieces) if block => {
+                for piece in self.waiting.drain(..) {
                     // A thread that is gone has said why.
                     let _ = pieces.send(piece);
                 }
             }
-        } else {
-            self.offer(piece);
+            _ => {
+                self.has_room();
+            }
         }
     }
 

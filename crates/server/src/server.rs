@@ -113,6 +113,8 @@ impl Server {
         let lazy_free =
             LazyFree::start(engine.sv.lazy_free.clone()).map_err(start_error("Can't start a thread"))?;
         let waker = Arc::new(waker);
+        // As Redis says it: what follows is the loading of data.
+        io.log.notice("Server initialized");
         let persist = open_files(&mut engine, &mut io, waker.clone())?;
         let handle = Handle { waker, stop: Arc::new(AtomicBool::new(false)) };
         let now = Instant::now();
@@ -136,7 +138,6 @@ impl Server {
 
     fn announce(&mut self) {
         let log = &mut self.io.log;
-        log.notice("Server initialized");
         let config = &self.engine.sv.config;
         if !config.appendonly && config.save.is_empty() {
             log.warning(

@@ -44,7 +44,7 @@ fn step(i: u64) -> Vec<Vec<String>> {
 
 #[test]
 fn every_cut_leaves_the_last_complete_unit() {
-    let steps = std::env::var("TOTALITY_CRASH_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let steps = std::env::var("TOTALITY_CRASH_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(22);
     let dir = tempfile::tempdir().unwrap();
     let clock = ManualClock::new(START_US);
     let log = dir.path().join("appendonlydir/appendonly.aof.1.incr.aof");
