@@ -97,6 +97,14 @@ fn an_error_is_counted_under_its_first_word() {
     b.run(&["EVAL", "error(redis.error_reply('-ERR\\r\\n-ERR FAKE'))", "0"]);
     b.run(&["EVAL", "return {err = 'FOO\\r\\nBAR baz'}", "0"]);
     b.run(&["EVAL", "return {err = 'averyveryverylongwordthatisnotacodeatall baz'}", "0"]);
+    assert!(b.line("INFO errorstats").contains("errorstat_FOO:count=1\r\n"));
     let codes: Vec<_> = b.engine.sv.stats.errors.iter().map(|(k, n)| (k.as_slice(), *n)).collect();
     assert_eq!(codes, [(&b"ERR"[..], 2), (b"FOO", 1)]);
+}
+
+#[test]
+fn an_error_of_a_script_adds_no_lines_to_info() {
+    let mut b = Bench::new();
+    b.run(&["EVAL", "return {err = '{\"code\":#1 x'}", "0"]);
+    assert!(b.line("INFO errorstats").contains("errorstat_{\"code\"__1:count=1\r\n"));
 }

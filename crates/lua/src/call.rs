@@ -397,6 +397,10 @@ pub(crate) fn run_error_bytes(st: &mut State, env: &Env<'_>, msg: &[u8]) -> LuaE
 #[cold]
 pub(crate) fn handle(st: &mut State, env: &Env<'_>, host: &mut dyn Host, e: LuaError) -> LuaError {
     let LuaError::Raised { value, handled: false } = e else {
+        // Where a run was stopped is known here only: nothing of it is left later.
+        if matches!(e, LuaError::Stop) && st.raised_at.is_none() {
+            st.raised_at = crate::debuginfo::raise_position(st, env.protos, 0);
+        }
         return e;
     };
     match st.err_func {

@@ -49,12 +49,13 @@ impl WatchTable {
 
     /// Lets `client` watch a key. `stale`: the key is past its deadline already, so its deletion is no change.
     pub fn watch(&mut self, client: ClientId, db: usize, key: &[u8], stale: bool) {
-        let list = self.by_client.entry(client).or_default();
-        if list.iter().any(|(d, k, _)| *d == db && **k == *key) {
+        // Few clients watch one key, while one client may watch very many.
+        let clients = self.by_key.entry((db, key.into())).or_default();
+        if clients.contains(&client) {
             return;
         }
-        list.push((db, key.into(), stale));
-        self.by_key.entry((db, key.into())).or_default().push(client);
+        clients.push(client);
+        self.by_client.entry(client).or_default().push((db, key.into(), stale));
         *self.bytes.entry(client).or_default() += 2 * key.len() + WATCHED;
     }
 

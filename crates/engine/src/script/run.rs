@@ -171,7 +171,12 @@ fn start(
         }
         Err(RunError::Stopped) => {
             let nothing = if rollback || dry || !wrote { ", nothing was changed" } else { "" };
-            let text = stop_text(cx, stopped, function, nothing, traits.deadline_ms);
+            let mut text = stop_text(cx, stopped, function, nothing, traits.deadline_ms);
+            if stopped == Some(Reason::Kill)
+                && let Some((source, line)) = vm.raised_at()
+            {
+                text.extend_from_slice(format!(" script: {name}, on {source}:{line}.").as_bytes());
+            }
             cx.sv.stats.count_error(crate::stats::error_code(&text));
             cx.reply.error(&text);
             Some(crate::stats::error_code(&text).into())

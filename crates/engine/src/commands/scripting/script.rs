@@ -117,13 +117,13 @@ pub(super) fn stop(cx: &mut Cx<'_>, function: bool) -> Res {
     let Some(run) = cx.sv.running.as_mut() else {
         return Err(CmdError::new("NOTBUSY No scripts in execution right now."));
     };
-    if run.function != function {
-        return Err(run.busy());
-    }
     if run.wrote && !run.rollback {
         return Err(CmdError::new(
             "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.",
         ));
+    }
+    if run.function != function {
+        return Err(run.busy());
     }
     run.kill = true;
     cx.reply.ok();

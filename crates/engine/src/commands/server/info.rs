@@ -409,7 +409,9 @@ fn commandstats(_: &Keyspace, sv: &ServerState, out: &mut String) {
 fn errorstats(_: &Keyspace, sv: &ServerState, out: &mut String) {
     out.push_str("# Errorstats\r\n");
     for (code, count) in &sv.stats.errors {
-        let _ = write!(out, "errorstat_{}:count={count}\r\n", String::from_utf8_lossy(code));
+        // A script's error may hold what would make another line or field of it.
+        let code = String::from_utf8_lossy(code).replace(['#', ':', '\n', '\r'], "_");
+        let _ = write!(out, "errorstat_{code}:count={count}\r\n");
     }
 }
 

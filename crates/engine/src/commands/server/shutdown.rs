@@ -46,6 +46,10 @@ fn run(cx: &mut Cx<'_>) -> Res {
         }
         return Err(CmdError::new("ERR No shutdown in progress."));
     }
+    // While a script runs only an end without saving is possible.
+    if let Some(run) = cx.sv.running.as_ref().filter(|_| save != Some(false)) {
+        return Err(run.busy());
+    }
     if cx.sv.persist.available {
         // While a script runs the owner cannot be asked: it writes when the script has ended.
         if cx.sv.running.is_none() {
