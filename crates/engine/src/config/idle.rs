@@ -244,6 +244,7 @@ pub static IDLE: &[Param] = &[
     idle("replica-priority", &["slave-priority"], NONE, "100", Check::Int(0, 2147483647)),
     idle("replica-read-only", &["slave-read-only"], NONE, "yes", Check::Bool),
     idle("replica-serve-stale-data", &["slave-serve-stale-data"], NONE, "yes", Check::Bool),
+    idle("replicaof", &["slaveof"], FIXED, "", Check::Only("replication is not supported")),
     idle("sanitize-dump-payload", &[], NONE, "no", Check::Enum(&["no", "yes", "clients"])),
     idle("server-cpulist", &["server_cpulist"], FIXED, "", Check::Text),
     idle("set-proc-title", &[], FIXED, "yes", Check::Bool),

@@ -332,7 +332,7 @@ impl Param {
         let joined;
         let arg = match (&self.kind, args) {
             (_, [arg]) => *arg,
-            (Kind::Idle(_, Check::Words(_) | Check::OomScores | Check::Text), [_, ..]) => {
+            (Kind::Idle(_, Check::Words(_) | Check::OomScores | Check::Text | Check::Only(_)), [_, ..]) => {
                 joined = args.join(&b" "[..]);
                 joined.as_slice()
             }

@@ -23,7 +23,6 @@ pub const SPEC: Spec = Spec::new(
         .union(Flags::NO_AUTH)
         .union(Flags::NOSCRIPT)
         .union(Flags::ALLOW_BUSY)
-        .union(Flags::SKIP_MONITOR)
         .union(Flags::SENSITIVE),
     run,
 ).args("username:s?^6.0.0 password:s")

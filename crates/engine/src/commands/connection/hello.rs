@@ -25,7 +25,6 @@ pub const SPEC: Spec = Spec::new(
         .union(Flags::NO_AUTH)
         .union(Flags::NOSCRIPT)
         .union(Flags::ALLOW_BUSY)
-        .union(Flags::SKIP_MONITOR)
         .union(Flags::SENSITIVE),
     run,
 ).args("arguments:b?(protover:i auth:b'AUTH'?(username:s password:s) clientname:s'SETNAME'?)")

@@ -127,6 +127,8 @@ fn set(cx: &mut Cx<'_>) -> Res {
         let password = cx.sv.config.requirepass.clone();
         crate::acl::set_default_password(cx.sv, &password);
     }
+    // What is too much now is evicted when the command is over.
+    cx.sv.evicting |= changed.iter().any(|param| param.name == "maxmemory");
     for param in changed {
         cx.sv.outgoing.push_back(Outgoing::ConfigChanged { name: param.name });
     }
