@@ -96,7 +96,9 @@ impl Blocked {
     }
 
     fn databases(&self) -> Vec<usize> {
-        self.by_key.keys().copied().collect()
+        let mut all: Vec<usize> = self.by_key.keys().copied().collect();
+        all.sort_unstable();
+        all
     }
 
     fn waiters(&self, db: usize, key: &[u8]) -> Vec<ClientId> {
@@ -159,7 +161,10 @@ impl Keyspace {
         if self.blocked.is_empty() {
             return;
         }
-        for key in self.blocked.keys_of(db) {
+        // In an order of their own: the same calls give the same bytes.
+        let mut keys: Vec<&[u8]> = self.blocked.keys_of(db).collect();
+        keys.sort_unstable();
+        for key in keys {
             self.effects.mark_ready(db, key);
         }
     }
