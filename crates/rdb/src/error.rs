@@ -55,7 +55,7 @@ impl fmt::Display for Kind {
             Kind::Signature => f.write_str("Wrong signature trying to load DB from file"),
             Kind::Version(n) => write!(f, "Can't handle RDB format version {n}"),
             Kind::Type(n) => {
-                write!(f, "Unknown type or opcode {n} when loading DB. Unrecoverable error, aborting now.")
+                write!(f, "Unknown type or opcode when loading DB. Unrecoverable error, aborting now. ({n})")
             }
             Kind::Checksum(want, got) => {
                 write!(f, "Wrong RDB checksum expected: ({want:x}) but got ({got:x})")

@@ -218,7 +218,13 @@ fn nodes<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<Vec<Node>, Error> {
     for _ in 0..n {
         let container = if ty == types::LIST_QUICKLIST_2 { r.length()? } else { PACKED };
         let node = match container {
-            PLAIN => Node::Plain(r.string()?),
+            PLAIN => {
+                let bytes = r.string()?;
+                if bytes.is_empty() {
+                    return Err(r.corrupt("Quicklist integrity check failed."));
+                }
+                Node::Plain(bytes)
+            }
             PACKED if ty == types::LIST_QUICKLIST => Node::Pack(
                 zip::ziplist(&r.blob()?).ok_or_else(|| r.corrupt("Ziplist integrity check failed."))?,
             ),

@@ -23,6 +23,7 @@ use crate::dump::{self, Refused};
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::notify::{DEL, Event};
 use crate::spec::{Cat, Flags, Group, KEY_STORE, KeySpec, Spec};
+use crate::state::LogLevel;
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("restore", -4, Group::Generic, Flags::WRITE.union(Flags::DENYOOM), run).args("key:k@0 ttl:i serialized-value:s replace:t'REPLACE'?^3.0.0 absttl:t'ABSTTL'?^5.0.0 seconds:i'IDLETIME'?^5.0.0 frequency:i'FREQ'?^5.0.0")
@@ -80,10 +81,14 @@ fn run(cx: &mut Cx<'_>) -> Res {
         return Err(CmdError::new("ERR Invalid TTL value, must be >= 0"));
     }
     let strict = cx.sv.config.rdb_version_check == 0;
-    let value = dump::restore(cx.args[3], strict, !cx.sv.skip_checksum, cx.ks).map_err(|why| match why {
+    let restored = dump::restore(cx.args[3], strict, !cx.sv.skip_checksum, cx.ks);
+    let value = restored.map_err(|why| match why {
         Refused::Sealed => CmdError::new("ERR DUMP payload version or checksum are wrong"),
         Refused::Foreign(ty) => CmdError::owned(format!("ERR Unsupported foreign data type: {ty}")),
-        Refused::Bad(_) => CmdError::new("ERR Bad data format"),
+        Refused::Bad(why) => {
+            cx.sv.log(LogLevel::Verbose, format!("RESTORE refuses a payload: {why}"));
+            CmdError::new("ERR Bad data format")
+        }
     })?;
     let now = cx.ks.now;
     let deadline = (ttl != 0).then(|| if o.absolute { ttl } else { ttl.saturating_add(now) });
