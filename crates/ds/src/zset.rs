@@ -11,6 +11,9 @@ use crate::ztree::{Members, Tree, TreePos};
 /// Members of one piece of the array: growing never copies more than this.
 const CHUNK: usize = 512;
 
+/// From so many members on, and from this part of the set on, a range is removed in one pass.
+const BULK: usize = 64;
+
 struct Entry {
     member: Bytes,
     score: f64,
@@ -42,6 +45,25 @@ impl Slab {
         self.chunks[self.len / CHUNK].push(e);
         self.len += 1;
         self.len as u32 - 1
+    }
+
+    fn swap(&mut self, a: u32, b: u32) {
+        let gap = Entry { member: Bytes::new(), score: 0.0 };
+        let entry = std::mem::replace(self.get_mut(a), gap);
+        let other = std::mem::replace(self.get_mut(b), entry);
+        *self.get_mut(a) = other;
+    }
+
+    /// Drops what comes after the first `len` entries. What is dropped must hold no member.
+    fn truncate(&mut self, len: usize) {
+        self.chunks.truncate(len.div_ceil(CHUNK));
+        if let Some(last) = self.chunks.last_mut() {
+            last.truncate(len - (len - 1) / CHUNK * CHUNK);
+        }
+        if self.chunks.len() * 4 < self.chunks.capacity() {
+            self.chunks.shrink_to(2 * self.chunks.len());
+        }
+        self.len = len;
     }
 
     /// Removes `id`; the last entry takes its place.
@@ -263,12 +285,62 @@ impl ZSet {
     /// Removes the members of ranks `start..end` and gives each to `f`, ascending. Returns their number.
     pub fn remove_ranks(&mut self, start: usize, end: usize, f: &mut impl FnMut(Bytes, f64)) -> usize {
         let n = end.min(self.len()).saturating_sub(start);
+        if n >= BULK && n >= self.len() / BULK {
+            self.remove_many(start, n, f);
+            return n;
+        }
         for _ in 0..n {
             if let Some((m, s)) = self.remove_at(start) {
                 f(m, s);
             }
         }
         n
+    }
+
+    /// The same for many: the tree loses whole nodes, and the ids of all that must move are changed in one pass.
+    fn remove_many(&mut self, start: usize, n: usize, f: &mut impl FnMut(Bytes, f64)) {
+        let mut gone = Vec::with_capacity(n);
+        let mut pos = self.tree.seek(start);
+        while let Some(p) = pos.filter(|_| gone.len() < n) {
+            gone.push(self.tree.get(p).1);
+            pos = self.tree.next(p);
+        }
+        self.tree.cut(start, start + n);
+        // Ids from here on will not be used any more: who has one and stays moves into a gap.
+        let end = (self.len() - n) as u32;
+        const STAYS: u32 = u32::MAX;
+        const GONE: u32 = u32::MAX - 1;
+        let mut moves = vec![STAYS; n];
+        for id in &gone {
+            if *id >= end {
+                moves[(*id - end) as usize] = GONE;
+            }
+            let hash = self.ids.hash(&self.slab.get(*id).member);
+            if let Some(p) = self.ids.find_with(hash, |i| i.id == *id) {
+                self.ids.remove(p);
+            }
+            let hole = Entry { member: Bytes::new(), score: 0.0 };
+            let entry = std::mem::replace(self.slab.get_mut(*id), hole);
+            self.slab.heap -= entry.member.heap_bytes();
+            f(entry.member, entry.score);
+        }
+        let mut gaps = gone.into_iter().filter(|id| *id < end);
+        let mut any = false;
+        for (id, to) in (end..).zip(&mut moves) {
+            if *to == STAYS
+                && let Some(gap) = gaps.next()
+            {
+                self.slab.swap(id, gap);
+                (*to, any) = (gap, true);
+            }
+        }
+        self.slab.truncate(end as usize);
+        if any {
+            let now =
+                |id: u32| if id < end { id } else { moves.get((id - end) as usize).copied().unwrap_or(id) };
+            self.tree.renumber(now);
+            self.ids.iter_mut().for_each(|i| i.id = now(i.id));
+        }
     }
 
     /// One step of a walk in no useful order; see [`Dict::scan`].
@@ -354,6 +426,38 @@ mod tests {
         }
         check(&z, &model);
         assert_eq!(z.tree.seek(0).map(|p| z.tree.get(p).0), Some(sorted[0].1));
+    }
+
+    #[test]
+    fn large_ranges_go_in_one_pass() {
+        let mut rng = 7u64;
+        for (n, start, end) in
+            [(5000u64, 0, 5000), (5000, 0, 2500), (5000, 100, 4900), (5000, 4000, 5000), (700, 1, 100)]
+        {
+            let (mut z, mut model) = (ZSet::new([1; 16]), BTreeMap::new());
+            for i in 0..n {
+                let m = format!("member:{:0width$}", i, width = if i % 3 == 0 { 30 } else { 1 }).into_bytes();
+                let s = (crate::dict::splitmix(&mut rng) % 500) as f64;
+                z.insert(&m, s);
+                model.insert(m, s);
+            }
+            let before: Vec<_> = z.iter().map(|(m, s)| (m.to_vec(), s)).collect();
+            let mut gone = Vec::new();
+            assert_eq!(z.remove_ranks(start, end, &mut |m, s| gone.push((m.to_vec(), s))), end - start);
+            assert_eq!(gone, before[start..end]);
+            gone.iter().for_each(|(m, _)| drop(model.remove(m)));
+            check(&z, &model);
+            // It goes on working.
+            for i in 0..n {
+                let m = format!("again:{i}").into_bytes();
+                z.insert(&m, (i % 50) as f64);
+                model.insert(m, (i % 50) as f64);
+            }
+            for (m, _) in before.iter().step_by(3) {
+                assert_eq!(z.remove(m), model.remove(m));
+            }
+            check(&z, &model);
+        }
     }
 
     #[test]

@@ -431,6 +431,76 @@ impl Tree {
         }
     }
 
+    /// Removes the entries of ranks `start..end`, whole nodes at a time.
+    pub(crate) fn cut(&mut self, start: usize, end: usize) {
+        let end = end.min(self.len);
+        if start >= end {
+            return;
+        }
+        if end - start == self.len {
+            *self = Tree::new();
+            return;
+        }
+        self.cut_below(self.root, self.height, start, end);
+        self.len -= end - start;
+        while self.height > 0 && self.inner(self.root).len <= 1 {
+            let old = self.root;
+            self.root = self.inner(old).children[0];
+            self.inners.free.push(old);
+            self.height -= 1;
+        }
+    }
+
+    /// Removes a part of what is below a node, but not all of it.
+    fn cut_below(&mut self, node: u32, level: usize, start: usize, end: usize) {
+        if level == 0 {
+            let leaf = self.leaf_mut(node);
+            let len = leaf.len as usize;
+            leaf.scores.copy_within(end..len, start);
+            leaf.ids.copy_within(end..len, start);
+            leaf.len -= (end - start) as u32;
+            return;
+        }
+        let (mut before, mut kept) = (0, 0);
+        for i in 0..self.inner(node).len as usize {
+            let mut child = self.inner(node).get(i);
+            let count = child.count as usize;
+            let (from, to) = (start.clamp(before, before + count), end.clamp(before, before + count));
+            let (from, to) = (from - before, to - before);
+            before += count;
+            if to - from == count {
+                self.free_below(child.node, level - 1);
+                continue;
+            }
+            if from < to {
+                self.cut_below(child.node, level - 1, from, to);
+                child = self.describe(child.node, level - 1);
+            }
+            self.inner_mut(node).set(kept, child);
+            kept += 1;
+        }
+        self.inner_mut(node).len = kept as u32;
+    }
+
+    fn free_below(&mut self, node: u32, level: usize) {
+        if level > 0 {
+            for i in 0..self.inner(node).len as usize {
+                self.free_below(self.inner(node).children[i], level - 1);
+            }
+        }
+        self.free_node(node, level);
+    }
+
+    /// Replaces ids by what `f` says of them. The order stays as it is.
+    pub(crate) fn renumber(&mut self, f: impl Fn(u32) -> u32) {
+        for leaf in &mut self.leaves.nodes {
+            leaf.ids[..leaf.len as usize].iter_mut().for_each(|id| *id = f(*id));
+        }
+        for inner in &mut self.inners.nodes {
+            inner.ids[..inner.len as usize].iter_mut().for_each(|id| *id = f(*id));
+        }
+    }
+
     fn free_node(&mut self, node: u32, level: usize) {
         if level > 0 {
             self.inners.free.push(node);
