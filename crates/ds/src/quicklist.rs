@@ -78,12 +78,21 @@ pub struct ListPos {
 }
 
 /// The list. See the module's documentation.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Quicklist {
     nodes: VecDeque<Node>,
     len: usize,
     bytes: usize,
     fill: i32,
+}
+
+impl Clone for Quicklist {
+    fn clone(&self) -> Self {
+        // A copy has no room to spare, so its account is another one.
+        let nodes = self.nodes.clone();
+        let bytes = nodes.iter().map(Node::heap_bytes).sum();
+        Quicklist { nodes, len: self.len, bytes, fill: self.fill }
+    }
 }
 
 impl Quicklist {
@@ -138,6 +147,11 @@ impl Quicklist {
     /// Allocated bytes. O(1).
     pub fn mem_bytes(&self) -> usize {
         self.bytes + self.nodes.capacity() * size_of::<Node>()
+    }
+
+    /// The same as [`Quicklist::mem_bytes`], counted again from scratch. O(n) for n nodes.
+    pub fn recount(&self) -> usize {
+        self.mem_bytes() - self.bytes + self.nodes.iter().map(Node::heap_bytes).sum::<usize>()
     }
 
     /// The only node, if the list has exactly one and it is a listpack.

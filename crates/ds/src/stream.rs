@@ -259,7 +259,7 @@ impl fmt::Debug for Entry<'_> {
 }
 
 /// The entries of a stream in ascending order of ids.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Stream {
     blocks: BTreeMap<StreamId, Listpack>,
     len: u64,
@@ -289,6 +289,15 @@ impl Saved {
             self.bytes += heap + (size_of::<StreamId>() + size_of::<Option<Listpack>>()) * 3 / 2;
             slot.insert(block);
         }
+    }
+}
+
+impl Clone for Stream {
+    fn clone(&self) -> Self {
+        // A copy has no room to spare, so its account is another one.
+        let blocks = self.blocks.clone();
+        let heap = blocks.values().map(Listpack::heap_bytes).sum();
+        Stream { blocks, len: self.len, heap, saved: self.saved.clone() }
     }
 }
 

@@ -151,6 +151,12 @@ impl ZSet {
         self.slab.bytes() + self.ids.mem_bytes() + self.tree.bytes()
     }
 
+    /// The same as [`ZSet::mem_bytes`], counted again from scratch. O(n).
+    pub fn recount(&self) -> usize {
+        let heap = |e: &Entry| e.member.heap_bytes();
+        self.mem_bytes() - self.slab.heap + self.slab.chunks.iter().flatten().map(heap).sum::<usize>()
+    }
+
     fn find(&self, hash: u64, member: &[u8]) -> Option<u32> {
         let h = hash as u32;
         let pos = self.ids.find_with(hash, |i| i.hash == h && self.slab.member(i.id) == member)?;

@@ -228,6 +228,17 @@ impl Value {
         }
     }
 
+    /// The same as [`Value::mem`], counted again from scratch as far as the type can: O(N). For tests.
+    pub fn recount(&self) -> usize {
+        match self {
+            Value::List(v) => size_of::<List>() + v.recount(),
+            Value::Set(v) => size_of::<Set>() + v.recount(),
+            Value::Hash(v) => size_of::<Hash>() + v.recount(),
+            Value::ZSet(v) => size_of::<ZSet>() + v.recount(),
+            _ => self.mem(),
+        }
+    }
+
     /// The encoding, with the name that OBJECT ENCODING answers.
     pub fn encoding(&self) -> &'static str {
         match self {

@@ -56,6 +56,13 @@ impl Garbage {
     }
 }
 
+impl super::Db {
+    /// Bytes that the tables take, without keys and values. O(1).
+    pub fn table_bytes(&self) -> usize {
+        self.dict.mem_bytes() + self.volatile.mem_bytes() + self.timed.mem_bytes()
+    }
+}
+
 impl Keyspace {
     /// Bytes that keys, values and tables take.
     pub fn used_memory(&self) -> usize {
@@ -66,7 +73,8 @@ impl Keyspace {
 
     /// The same, counted again from scratch: O(N) for N keys. For tests.
     pub fn recount_memory(&self) -> usize {
-        let heap = |db: &super::Db| db.dict.iter().map(Entry::heap).sum::<usize>();
+        let heap =
+            |db: &super::Db| db.dict.iter().map(|e| e.key.heap_bytes() + e.value.recount()).sum::<usize>();
         let tables = |db: &super::Db| db.dict.mem_bytes() + db.volatile.mem_bytes() + db.timed.recount();
         self.dbs.iter().map(|db| heap(db) + tables(db)).sum()
     }

@@ -217,6 +217,14 @@ impl Hash {
         }
     }
 
+    /// The same as [`Hash::mem`], counted again from scratch but for the deadlines.
+    pub fn recount(&self) -> usize {
+        match &self.0 {
+            Repr::Table(table) => self.mem() - table.heap + table.dict.iter().map(Field::heap).sum::<usize>(),
+            Repr::Pack(_) => self.mem(),
+        }
+    }
+
     /// Name of the encoding.
     pub fn encoding(&self) -> &'static str {
         match &self.0 {

@@ -113,6 +113,14 @@ impl List {
         }
     }
 
+    /// The same as [`List::mem`], counted again from scratch.
+    pub fn recount(&self) -> usize {
+        match &self.repr {
+            Repr::Pack(lp) => lp.heap_bytes(),
+            Repr::Quick(quick) => quick.recount(),
+        }
+    }
+
     /// Number of allocations that hold the elements.
     pub fn pieces(&self) -> usize {
         match &self.repr {

@@ -209,6 +209,18 @@ impl Set {
         }
     }
 
+    /// The same as [`Set::mem`], counted again from scratch.
+    pub fn recount(&self) -> usize {
+        match &self.0 {
+            Repr::Table(table) => {
+                size_of::<Table>()
+                    + table.dict.mem_bytes()
+                    + table.dict.iter().map(Bytes::heap_bytes).sum::<usize>()
+            }
+            _ => self.mem(),
+        }
+    }
+
     /// Name of the encoding.
     pub fn encoding(&self) -> &'static str {
         match &self.0 {

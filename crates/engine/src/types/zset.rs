@@ -379,6 +379,14 @@ impl ZSet {
         }
     }
 
+    /// The same as [`ZSet::mem`], counted again from scratch.
+    pub fn recount(&self) -> usize {
+        match &self.repr {
+            Repr::Pack(lp) => lp.heap_bytes(),
+            Repr::Tree(tree) => size_of::<Large>() + tree.recount(),
+        }
+    }
+
     /// Name of the encoding.
     pub fn encoding(&self) -> &'static str {
         match &self.repr {

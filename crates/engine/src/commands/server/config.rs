@@ -147,6 +147,8 @@ fn failed(name: &[u8], why: &str) -> CmdError {
 /// Copies what the keyspace keeps of the configuration.
 fn apply(cx: &mut Cx<'_>) {
     cx.ks.configure(&cx.sv.config);
+    // A limit that was lowered is kept without a command that asks for memory.
+    cx.sv.evicting = cx.sv.config.maxmemory > 0;
     for (_, log) in Log::ALL {
         cx.sv.stats.logs[log as usize].entries.truncate(log.max_len(&cx.sv.config));
     }

@@ -20,7 +20,7 @@
 
 use crate::cx::Cx;
 use crate::error::{Res, SYNTAX};
-use crate::keyspace::Entry;
+use crate::keyspace::{Db, Entry};
 use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
 
 /// The table's row.
@@ -106,25 +106,33 @@ fn doctor(cx: &mut Cx<'_>) -> Res {
 }
 
 fn stats(cx: &mut Cx<'_>) -> Res {
-    let used = cx.ks.used_memory() as u64;
+    let data = cx.ks.used_memory() as u64;
+    let used = data + cx.sv.memory() as u64;
     let peak = used.max(cx.sv.stats.peak_memory as u64);
     let rss = cx.sv.process.rss;
-    let keys: usize = cx.ks.dbs().iter().map(crate::keyspace::Db::len).sum();
-    let tables: usize = cx.ks.dbs().iter().map(|db| db.dict().mem_bytes()).sum();
-    let clients: usize =
-        cx.sv.clients.iter().map(|c| c.io.qbuf + c.io.qbuf_free + c.io.omem + c.io.obl).sum();
-    let dataset = used.saturating_sub(tables as u64);
-    let numbers: [(&str, u64); 13] = [
+    let dbs = cx.ks.dbs();
+    let keys: usize = dbs.iter().map(Db::len).sum();
+    let tables: usize = dbs.iter().map(Db::table_bytes).sum();
+    // All but keys and values is overhead.
+    let overhead = (used - data) + tables as u64;
+    let dataset = used - overhead;
+    let scripts = cx.sv.scripts.memory() as u64;
+    let numbers: [(&str, u64); 12] = [
         ("peak.allocated", peak),
         ("total.allocated", used),
         ("startup.allocated", 0),
         ("replication.backlog", 0),
         ("clients.slaves", 0),
-        ("clients.normal", clients as u64),
+        ("clients.normal", cx.sv.client_memory as u64),
         ("cluster.links", 0),
         ("aof.buffer", 0),
-        ("lua.caches", cx.sv.scripts.memory() as u64),
-        ("overhead.total", tables as u64),
+        ("lua.caches", scripts),
+        ("functions.caches", 0),
+        ("script.VMs", 0),
+        ("tracking.table", cx.sv.tracking.memory() as u64),
+    ];
+    let totals: [(&str, u64); 4] = [
+        ("overhead.total", overhead),
         ("keys.count", keys as u64),
         ("keys.bytes-per-key", if keys == 0 { 0 } else { used / keys as u64 }),
         ("dataset.bytes", dataset),
@@ -134,8 +142,21 @@ fn stats(cx: &mut Cx<'_>) -> Res {
         ("peak.percentage", percent(used, peak)),
         ("fragmentation", if used == 0 { 0.0 } else { rss as f64 / used as f64 }),
     ];
-    cx.reply.map(numbers.len() + ratios.len());
+    let in_use: Vec<(usize, &Db)> = dbs.iter().enumerate().filter(|(_, db)| !db.is_empty()).collect();
+    cx.reply.map(numbers.len() + in_use.len() + totals.len() + ratios.len() + 1);
     for (name, n) in numbers {
+        cx.reply.bulk(name.as_bytes());
+        cx.reply.int(n as i64);
+    }
+    for (number, db) in in_use {
+        cx.reply.bulk(format!("db.{number}").as_bytes());
+        cx.reply.map(2);
+        cx.reply.bulk(b"overhead.hashtable.main");
+        cx.reply.len(db.dict().mem_bytes());
+        cx.reply.bulk(b"overhead.hashtable.expires");
+        cx.reply.len(db.table_bytes() - db.dict().mem_bytes());
+    }
+    for (name, n) in totals {
         cx.reply.bulk(name.as_bytes());
         cx.reply.int(n as i64);
     }
@@ -143,6 +164,8 @@ fn stats(cx: &mut Cx<'_>) -> Res {
         cx.reply.bulk(name.as_bytes());
         cx.reply.double(ratio);
     }
+    cx.reply.bulk(b"fragmentation.bytes");
+    cx.reply.int(rss as i64 - used as i64);
     Ok(())
 }
 
