@@ -4,6 +4,10 @@
 //! largest piece of work of one insertion is to move one segment (some 20 µs) or to double the directory (4 bytes per
 //! segment). Small tables have one segment, which grows 4, 8, 16… as a plain hash table does.
 //!
+//! A segment keeps its entries side by side, with little room to spare, and finds them by a small table of hashes and
+//! places: what is never quite full is that table, not the entries. The hashes are there without looking at entries, so
+//! splitting and scanning touch only what they give.
+//!
 //! A position ([`Pos`]) is valid until the next insertion or removal. A scan cursor is a lower bound of hashes and
 //! therefore survives every reorganisation.
 
@@ -84,9 +88,17 @@ pub struct Pos {
     bucket: u32,
 }
 
+/// Where an entry of a segment is, and its hash.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    at: u32,
+}
+
 #[derive(Clone)]
 struct Segment<T> {
-    table: HashTable<T>,
+    index: HashTable<Slot>,
+    entries: Vec<T>,
     /// The top `depth` bits that the hashes of this segment share.
     prefix: u32,
     depth: u8,
@@ -97,6 +109,53 @@ struct Segment<T> {
 #[inline]
 fn spread(h: u32) -> u64 {
     (h as u64) | ((h as u64) << 46)
+}
+
+#[inline]
+fn spread_slot(slot: &Slot) -> u64 {
+    spread(slot.hash)
+}
+
+impl<T> Segment<T> {
+    fn new(prefix: u32, depth: u8, index: usize, entries: usize) -> Self {
+        Segment {
+            index: HashTable::with_capacity(index),
+            entries: Vec::with_capacity(entries),
+            prefix,
+            depth,
+        }
+    }
+
+    #[inline]
+    fn find(&self, h: u32, mut eq: impl FnMut(&T) -> bool) -> Option<&T> {
+        let slot =
+            self.index.find(spread(h), |slot| slot.hash == h && eq(&self.entries[slot.at as usize]))?;
+        self.entries.get(slot.at as usize)
+    }
+
+    /// Adds an entry; the index has room for it.
+    #[inline]
+    fn push(&mut self, hash: u32, entry: T) -> usize {
+        let len = self.entries.len();
+        if len == self.entries.capacity() {
+            self.entries.reserve_exact((len / 4).max(4));
+        }
+        self.entries.push(entry);
+        self.index.insert_unique(spread(hash), Slot { hash, at: len as u32 }, spread_slot).bucket_index()
+    }
+
+    fn bytes(&self) -> usize {
+        self.index.allocation_size() + self.entries.capacity() * size_of::<T>()
+    }
+
+    /// Hashes of the entries, in their order.
+    fn hashes(&self) -> Vec<u32> {
+        let mut hashes = vec![0; self.entries.len()];
+        for slot in &self.index {
+            hashes[slot.at as usize] = slot.hash;
+        }
+        hashes
+    }
 }
 
 /// A step of SplitMix64: turns one random number into a sequence.
@@ -110,7 +169,6 @@ pub(crate) fn splitmix(state: &mut u64) -> u64 {
 }
 
 /// The table. See the module's documentation.
-#[derive(Clone)]
 pub struct Dict<T> {
     seed: Seed,
     len: usize,
@@ -122,6 +180,16 @@ pub struct Dict<T> {
     /// Segment by the top `depth` bits of the hash; empty while there is one segment.
     dir: Vec<u32>,
     segments: Vec<Segment<T>>,
+}
+
+impl<T: Clone> Clone for Dict<T> {
+    fn clone(&self) -> Self {
+        // A copy has no room to spare, so its account is another one.
+        let segments = self.segments.clone();
+        let table_bytes = segments.iter().map(Segment::bytes).sum();
+        let Dict { seed, len, depth, deepest, .. } = *self;
+        Dict { seed, len, table_bytes, depth, deepest, dir: self.dir.clone(), segments }
+    }
 }
 
 impl<T: Keyed> Dict<T> {
@@ -170,7 +238,7 @@ impl<T: Keyed> Dict<T> {
 
     /// Places for entries in all segments. O(S) for S segments.
     pub fn buckets(&self) -> usize {
-        self.segments.iter().map(|s| s.table.num_buckets()).sum()
+        self.segments.iter().map(|s| s.index.num_buckets()).sum()
     }
 
     #[inline]
@@ -194,22 +262,25 @@ impl<T: Keyed> Dict<T> {
     #[inline]
     pub fn get_key(&self, key: &[u8]) -> Option<&T> {
         let h = self.hash(key) as u32;
-        self.segments.get(self.segment_of(h))?.table.find(spread(h), |t| t.key() == key)
+        self.segments.get(self.segment_of(h))?.find(h, |t| t.key() == key)
     }
 
     /// Finds an entry by its hash and a test of equality.
     #[inline]
-    pub fn find_with(&self, hash: u64, eq: impl FnMut(&T) -> bool) -> Option<Pos> {
+    pub fn find_with(&self, hash: u64, mut eq: impl FnMut(&T) -> bool) -> Option<Pos> {
         let h = hash as u32;
         let segment = self.segment_of(h);
-        let bucket = self.segments.get(segment)?.table.find_bucket_index(spread(h), eq)?;
+        let Segment { index, entries, .. } = self.segments.get(segment)?;
+        let eq = |slot: &Slot| slot.hash == h && eq(&entries[slot.at as usize]);
+        let bucket = index.find_bucket_index(spread(h), eq)?;
         Some(Pos { segment: segment as u32, bucket: bucket as u32 })
     }
 
     /// The entry at `pos`, if the position is valid.
     #[inline]
     pub fn try_get(&self, pos: Pos) -> Option<&T> {
-        self.segments.get(pos.segment as usize)?.table.get_bucket(pos.bucket as usize)
+        let segment = self.segments.get(pos.segment as usize)?;
+        segment.entries.get(segment.index.get_bucket(pos.bucket as usize)?.at as usize)
     }
 
     /// The entry at `pos`.
@@ -227,7 +298,9 @@ impl<T: Keyed> Dict<T> {
     /// If `pos` is no longer valid, which is an error of the calling code.
     #[inline]
     pub fn get_mut(&mut self, pos: Pos) -> &mut T {
-        self.segments[pos.segment as usize].table.get_bucket_mut(pos.bucket as usize).expect("stale position")
+        let segment = &mut self.segments[pos.segment as usize];
+        let slot = segment.index.get_bucket(pos.bucket as usize).expect("stale position");
+        &mut segment.entries[slot.at as usize]
     }
 
     /// Inserts an entry whose key is known to be absent, and whose hash is `hash`.
@@ -235,13 +308,14 @@ impl<T: Keyed> Dict<T> {
         let h = hash as u32;
         entry.set_hash32(h);
         let mut id = self.segment_of(h);
-        while self.segments.get(id).is_none_or(|s| s.table.len() == s.table.capacity()) {
+        while self.segments.get(id).is_none_or(|s| s.index.len() == s.index.capacity()) {
             self.make_room(id);
             id = self.segment_of(h);
         }
-        let seed = self.seed;
-        let table = &mut self.segments[id].table;
-        let bucket = table.insert_unique(spread(h), entry, |t| spread(t.hash32(&seed))).bucket_index();
+        let segment = &mut self.segments[id];
+        let before = segment.entries.capacity();
+        let bucket = segment.push(h, entry);
+        self.table_bytes += (segment.entries.capacity() - before) * size_of::<T>();
         self.len += 1;
         Pos { segment: id as u32, bucket: bucket as u32 }
     }
@@ -252,10 +326,19 @@ impl<T: Keyed> Dict<T> {
     /// If `pos` is no longer valid, which is an error of the calling code.
     pub fn remove(&mut self, pos: Pos) -> T {
         let id = pos.segment as usize;
-        let table = &mut self.segments[id].table;
-        let (entry, _) = table.get_bucket_entry(pos.bucket as usize).ok().expect("stale position").remove();
+        let Segment { index, entries, .. } = &mut self.segments[id];
+        let (slot, _) = index.get_bucket_entry(pos.bucket as usize).ok().expect("stale position").remove();
+        let entry = entries.swap_remove(slot.at as usize);
+        let last = entries.len() as u32;
+        if let Some(moved) = entries.get(slot.at as usize) {
+            // The last entry took the place.
+            let hash = spread(moved.hash32(&self.seed));
+            if let Some(other) = index.find_mut(hash, |other| other.at == last) {
+                other.at = slot.at;
+            }
+        }
         self.len -= 1;
-        let (len, buckets) = (table.len(), table.num_buckets());
+        let (len, buckets) = (index.len(), index.num_buckets());
         if len * 8 <= buckets && buckets > 8 {
             self.shrink(id);
         }
@@ -281,17 +364,17 @@ impl<T: Keyed> Dict<T> {
 
     /// All entries, in no useful order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.segments.iter().flat_map(|s| s.table.iter())
+        self.segments.iter().flat_map(|s| s.entries.iter())
     }
 
     /// All entries, to be changed. Keys and hashes must stay.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.segments.iter_mut().flat_map(|s| s.table.iter_mut())
+        self.segments.iter_mut().flat_map(|s| s.entries.iter_mut())
     }
 
     /// All entries by value, in slices of at most about 1,000: to free a large table bit by bit.
     pub fn into_slices(self) -> impl Iterator<Item = Vec<T>> {
-        self.segments.into_iter().map(|s| s.table.into_iter().collect())
+        self.segments.into_iter().map(|s| s.entries)
     }
 
     /// Calls `f` with the entries whose hashes follow `cursor` (0 to begin), about `count` of them, and returns the
@@ -306,16 +389,16 @@ impl<T: Keyed> Dict<T> {
         while let Some(seg) = self.segments.get(self.segment_of(from as u32)) {
             let span = END >> seg.depth;
             let end = ((seg.prefix as u64) + 1) << (32 - seg.depth);
-            let parts = (seg.table.len() / (count - seen)).max(1);
+            let parts = (seg.entries.len() / (count - seen)).max(1);
             let width = (span >> parts.ilog2()).max(1);
             let to = if width == span { end } else { ((from & !(width - 1)) + width).min(end) };
             if to == end && from == end - span {
-                seg.table.iter().for_each(&mut *f);
-                seen += seg.table.len();
+                seg.entries.iter().for_each(&mut *f);
+                seen += seg.entries.len();
             } else {
-                for t in &seg.table {
-                    if (from..to).contains(&(t.hash32(&self.seed) as u64)) {
-                        f(t);
+                for slot in &seg.index {
+                    if (from..to).contains(&u64::from(slot.hash)) {
+                        f(&seg.entries[slot.at as usize]);
                         seen += 1;
                     }
                 }
@@ -336,17 +419,10 @@ impl<T: Keyed> Dict<T> {
     pub fn random(&self, r: u64) -> Option<Pos> {
         let mut state = r;
         let segment = self.random_segment(&mut state)?;
-        let table = &self.segments[segment].table;
-        let mask = table.num_buckets() - 1;
-        let mut bucket = 0;
-        // At least an eighth of the buckets is used, so this misses once in 10^7 calls.
-        for _ in 0..128 {
-            bucket = splitmix(&mut state) as usize & mask;
-            if table.get_bucket(bucket).is_some() {
-                return Some(Pos { segment: segment as u32, bucket: bucket as u32 });
-            }
-        }
-        let bucket = (0..=mask).map(|i| (bucket + i) & mask).find(|&b| table.get_bucket(b).is_some())?;
+        let Segment { index, entries, .. } = &self.segments[segment];
+        let at = splitmix(&mut state) as usize % entries.len();
+        let hash = spread(entries[at].hash32(&self.seed));
+        let bucket = index.find_bucket_index(hash, |slot| slot.at as usize == at)?;
         Some(Pos { segment: segment as u32, bucket: bucket as u32 })
     }
 
@@ -359,7 +435,7 @@ impl<T: Keyed> Dict<T> {
         let n = self.segments.len();
         (0..n)
             .map(|i| if first + i < n { first + i } else { first + i - n })
-            .find(|&s| !self.segments[s].table.is_empty())
+            .find(|&s| !self.segments[s].entries.is_empty())
     }
 
     /// Calls `f` with up to `n` entries of one random region (neighbours in the table): good enough to choose what to
@@ -371,17 +447,11 @@ impl<T: Keyed> Dict<T> {
             rounds += 1;
             let mut state = rng();
             let Some(segment) = self.random_segment(&mut state) else { break };
-            let table = &self.segments[segment].table;
-            let buckets = table.num_buckets();
-            let start = splitmix(&mut state) as usize & (buckets - 1);
-            for i in 0..buckets {
-                if let Some(t) = table.get_bucket((start + i) & (buckets - 1)) {
-                    f(t);
-                    given += 1;
-                    if given == n {
-                        break;
-                    }
-                }
+            let entries = &self.segments[segment].entries;
+            let (before, after) = entries.split_at(splitmix(&mut state) as usize % entries.len());
+            for entry in after.iter().chain(before).take(n - given) {
+                f(entry);
+                given += 1;
             }
             if self.segments.len() == 1 {
                 break;
@@ -393,16 +463,15 @@ impl<T: Keyed> Dict<T> {
     /// Makes room for one more entry in a full segment. Afterwards the entry may belong to another segment.
     #[cold]
     fn make_room(&mut self, id: usize) {
-        let seed = self.seed;
         let Some(seg) = self.segments.get_mut(id) else {
             self.segments = Vec::with_capacity(1);
-            self.segments.push(Segment { table: HashTable::new(), prefix: 0, depth: 0 });
+            self.segments.push(Segment::new(0, 0, 0, 0));
             self.deepest = 1;
             return;
         };
-        let before = seg.table.allocation_size();
-        let len = seg.table.len();
-        let full_grown = seg.table.num_buckets() >= SEGMENT_BUCKETS;
+        let before = seg.bytes();
+        let len = seg.index.len();
+        let full_grown = seg.index.num_buckets() >= SEGMENT_BUCKETS;
         if full_grown && len >= SPLIT_MIN && self.can_split(id) {
             self.split(id);
             return;
@@ -411,14 +480,14 @@ impl<T: Keyed> Dict<T> {
         if full_grown && (SEGMENT_ENTRIES / 2..SPLIT_MIN).contains(&len) {
             // Only tombstones fill it. hashbrown would double it; a fresh table of the same size is enough.
             let mut fresh = HashTable::with_capacity(SEGMENT_ENTRIES);
-            for t in seg.table.drain() {
-                fresh.insert_unique(spread(t.hash32(&seed)), t, |t| spread(t.hash32(&seed)));
+            for slot in &seg.index {
+                fresh.insert_unique(spread(slot.hash), *slot, spread_slot);
             }
-            seg.table = fresh;
+            seg.index = fresh;
         } else {
-            seg.table.reserve(1, |t| spread(t.hash32(&seed)));
+            seg.index.reserve(1, spread_slot);
         }
-        self.table_bytes = self.table_bytes + seg.table.allocation_size() - before;
+        self.table_bytes = self.table_bytes + seg.bytes() - before;
     }
 
     /// False where a split cannot help: hashes that are all alike would only grow the directory.
@@ -428,26 +497,29 @@ impl<T: Keyed> Dict<T> {
     }
 
     fn split(&mut self, id: usize) {
-        let seed = self.seed;
         let depth = self.segments[id].depth + 1;
         let prefix = self.segments[id].prefix << 1;
         if depth > self.depth {
             self.double_directory();
         }
-        let mut old = std::mem::take(&mut self.segments[id].table);
-        self.table_bytes -= old.allocation_size();
-        let mut halves =
-            [HashTable::with_capacity(SEGMENT_ENTRIES), HashTable::with_capacity(SEGMENT_ENTRIES)];
-        for t in old.drain() {
-            let h = t.hash32(&seed);
-            let half = (h >> (32 - depth)) as usize & 1;
-            halves[half].insert_unique(spread(h), t, |t| spread(t.hash32(&seed)));
+        let old = std::mem::replace(&mut self.segments[id], Segment::new(prefix, depth, 0, 0));
+        self.table_bytes -= old.bytes();
+        let hashes = old.hashes();
+        let half_of = |h: u32| (h >> (32 - depth)) as usize & 1;
+        let high = hashes.iter().filter(|h| half_of(**h) == 1).count();
+        let mut halves = [hashes.len() - high, high].map(|n| n + n / 8);
+        let mut halves = std::array::from_fn::<_, 2, _>(|i| {
+            let n = std::mem::take(&mut halves[i]);
+            Segment::new(prefix | i as u32, depth, n, n)
+        });
+        for (h, t) in hashes.into_iter().zip(old.entries) {
+            halves[half_of(h)].push(h, t);
         }
         let [low, high] = halves;
-        self.table_bytes += low.allocation_size() + high.allocation_size();
-        self.segments[id] = Segment { table: low, prefix, depth };
+        self.table_bytes += low.bytes() + high.bytes();
+        self.segments[id] = low;
         let new = self.segments.len();
-        self.segments.push(Segment { table: high, prefix: prefix | 1, depth });
+        self.segments.push(high);
         self.fix_directory(new);
         if depth == self.depth {
             self.deepest += 2;
@@ -497,45 +569,47 @@ impl<T: Keyed> Dict<T> {
     /// Gives memory back after removals: merges the segment with its other half, or makes its table smaller.
     #[cold]
     fn shrink(&mut self, id: usize) {
-        let seed = self.seed;
         let seg = &self.segments[id];
         if seg.depth > 0 {
             let width = 1usize << (self.depth - seg.depth);
             let buddy = self.dir[(seg.prefix ^ 1) as usize * width] as usize;
             let other = &self.segments[buddy];
-            if other.depth == seg.depth && other.table.len() + seg.table.len() <= MERGE_MAX {
+            if other.depth == seg.depth && other.index.len() + seg.index.len() <= MERGE_MAX {
                 self.merge(id, buddy);
                 return;
             }
         }
         let seg = &mut self.segments[id];
-        let before = seg.table.allocation_size();
-        let want = seg.table.len() * 2;
-        if want * 2 > seg.table.capacity() {
+        let before = seg.bytes();
+        let want = seg.index.len() * 2;
+        if want * 2 > seg.index.capacity() {
             return;
         }
-        seg.table.shrink_to(want, |t| spread(t.hash32(&seed)));
-        self.table_bytes = self.table_bytes + seg.table.allocation_size() - before;
+        seg.index.shrink_to(want, spread_slot);
+        seg.entries.shrink_to(want);
+        self.table_bytes = self.table_bytes + seg.bytes() - before;
     }
 
     fn merge(&mut self, a: usize, b: usize) {
-        let seed = self.seed;
         let (keep, gone) = (a.min(b), a.max(b));
-        let mut old = self.segments.swap_remove(gone);
+        let old = self.segments.swap_remove(gone);
         if gone < self.segments.len() {
             self.fix_directory(gone);
         }
         let seg = &mut self.segments[keep];
-        self.table_bytes -= seg.table.allocation_size() + old.table.allocation_size();
-        let mut table = HashTable::with_capacity(seg.table.len() + old.table.len());
-        for t in seg.table.drain().chain(old.table.drain()) {
-            table.insert_unique(spread(t.hash32(&seed)), t, |t| spread(t.hash32(&seed)));
-        }
-        self.table_bytes += table.allocation_size();
-        if seg.depth == self.depth {
+        self.table_bytes -= seg.bytes() + old.bytes();
+        let n = seg.index.len() + old.index.len();
+        let merged = Segment::new(seg.prefix >> 1, seg.depth - 1, n, n + n / 8);
+        let before = std::mem::replace(seg, merged);
+        if before.depth == self.depth {
             self.deepest -= 2;
         }
-        *seg = Segment { table, prefix: seg.prefix >> 1, depth: seg.depth - 1 };
+        for part in [before, old] {
+            for (h, t) in part.hashes().into_iter().zip(part.entries) {
+                seg.push(h, t);
+            }
+        }
+        self.table_bytes += seg.bytes();
         self.fix_directory(keep);
         while self.depth > 0 && self.deepest == 0 {
             self.halve_directory();
@@ -544,7 +618,7 @@ impl<T: Keyed> Dict<T> {
             self.segments.shrink_to(self.segments.len() * 2);
         }
         // A neighbour that was split further when this half became small can be merged now.
-        if self.segments[keep].depth > 0 && self.segments[keep].table.len() <= MERGE_MAX / 2 {
+        if self.segments[keep].depth > 0 && self.segments[keep].index.len() <= MERGE_MAX / 2 {
             self.shrink(keep);
         }
     }
@@ -552,8 +626,8 @@ impl<T: Keyed> Dict<T> {
     /// Checks the table's inner consistency (for tests).
     #[cfg(test)]
     fn check(&self) {
-        assert_eq!(self.len, self.segments.iter().map(|s| s.table.len()).sum::<usize>());
-        assert_eq!(self.table_bytes, self.segments.iter().map(|s| s.table.allocation_size()).sum::<usize>());
+        assert_eq!(self.len, self.segments.iter().map(|s| s.entries.len()).sum::<usize>());
+        assert_eq!(self.table_bytes, self.segments.iter().map(Segment::bytes).sum::<usize>());
         assert_eq!(self.deepest as usize, self.segments.iter().filter(|s| s.depth == self.depth).count());
         assert!(self.depth == 0 || self.dir.len() == 1 << self.depth);
         for (i, &id) in self.dir.iter().enumerate() {
@@ -561,9 +635,11 @@ impl<T: Keyed> Dict<T> {
             assert_eq!(i as u32 >> (self.depth - s.depth), s.prefix);
         }
         for s in &self.segments {
-            assert!(s.table.num_buckets() <= SEGMENT_BUCKETS);
-            for t in &s.table {
-                assert_eq!(s.prefix as u64, (t.hash32(&self.seed) as u64) >> (32 - s.depth));
+            assert!(s.index.num_buckets() <= SEGMENT_BUCKETS);
+            assert_eq!(s.index.len(), s.entries.len());
+            for (t, h) in s.entries.iter().zip(s.hashes()) {
+                assert_eq!(h, t.hash32(&self.seed));
+                assert_eq!(s.prefix as u64, h as u64 >> (32 - s.depth));
             }
         }
     }
