@@ -115,6 +115,14 @@ impl Server {
         std::fs::read_to_string(self.log_path()).unwrap_or_default()
     }
 
+    /// Bytes of its resident memory.
+    pub fn resident(&self) -> io::Result<f64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
+        let field = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = field.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<f64>().ok());
+        kilobytes.map(|n| n * 1024.0).ok_or_else(|| io::Error::other("no VmRSS"))
+    }
+
     /// A new connection.
     pub fn client(&self) -> Client {
         Client::connect(self.port).unwrap_or_else(|e| panic!("connect: {e}; {}", self.log()))

@@ -3,6 +3,7 @@
 
 pub mod load;
 pub mod lua;
+pub mod memory;
 pub mod rows;
 
 use crate::client::Client;

@@ -9,6 +9,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.first().map(String::as_str) {
         Some("lua") => bench::lua::table(&args[1..]),
+        Some("memory") => bench::memory::table(),
         _ => bench::table(&args),
     };
     match done {
