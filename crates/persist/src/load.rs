@@ -174,8 +174,9 @@ fn read_part(
     path: &Path,
     last: bool,
 ) -> Result<Loaded, String> {
-    let mut file = File::open(path)
-        .map_err(|e| format!("Fatal error: can't open the append log file for reading: {}", reason(&e)))?;
+    let mut file = File::open(path).map_err(|e| {
+        format!("Fatal error: can't open the append log file {} for reading: {}", path.display(), reason(&e))
+    })?;
     let mut magic = [0; 6];
     let n = read_up_to(&mut file, &mut magic).map_err(|e| reason(&e))?;
     file.seek(SeekFrom::Start(0)).map_err(|e| reason(&e))?;

@@ -57,8 +57,7 @@ impl Manifest {
             if line.len() > MAX_LINE || !line.ends_with('\n') {
                 return Err(at("The AOF manifest file contains too long line"));
             }
-            let part = part(line.trim_end_matches(['\n', '\r']))
-                .ok_or_else(|| at("Invalid AOF manifest file format"))?;
+            let part = part(line.trim_end_matches(['\n', '\r'])).map_err(at)?;
             match part.kind {
                 FileKind::Base if m.base.is_some() => {
                     return Err(at("Found duplicate base file information"));
@@ -108,31 +107,43 @@ fn quoted(name: &str) -> String {
     if name.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\' && b != b'\'') {
         return name.to_owned();
     }
-    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    let mut out = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '"' | '\\' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
-fn part(line: &str) -> Option<Part> {
-    let words = words(line)?;
+fn part(line: &str) -> Result<Part, &'static str> {
+    const BAD: &str = "Invalid AOF manifest file format";
+    let words = words(line).ok_or(BAD)?;
     if words.len() < 6 || !words.len().is_multiple_of(2) {
-        return None;
+        return Err(BAD);
     }
     let (mut name, mut seq, mut kind) = (None, None, None);
     for pair in words.chunks(2) {
         match pair[0].to_ascii_lowercase().as_str() {
             "file" => name = Some(pair[1].clone()).filter(|name| !name.is_empty() && !name.contains('/')),
-            "seq" => seq = pair[1].parse().ok(),
+            "seq" => seq = pair[1].parse().ok().filter(|n| *n > 0),
             "type" => {
-                kind = match pair[1].as_str() {
-                    "b" => Some(FileKind::Base),
-                    "i" => Some(FileKind::Incr),
-                    "h" => Some(FileKind::History),
-                    _ => None,
-                }
+                kind = Some(match pair[1].as_str() {
+                    "b" => FileKind::Base,
+                    "i" => FileKind::Incr,
+                    "h" => FileKind::History,
+                    _ => return Err("Unknown AOF file type"),
+                });
             }
             _ => {}
         }
     }
-    Some(Part { name: name?, seq: seq.filter(|n| *n > 0)?, kind: kind? })
+    Ok(Part { name: name.ok_or(BAD)?, seq: seq.ok_or(BAD)?, kind: kind.ok_or(BAD)? })
 }
 
 /// Words, some of them in quotes.
@@ -147,7 +158,12 @@ fn words(line: &str) -> Option<Vec<String>> {
                 loop {
                     match chars.next()? {
                         '"' => break,
-                        '\\' => word.push(chars.next()?),
+                        '\\' => word.push(match chars.next()? {
+                            'n' => '\n',
+                            'r' => '\r',
+                            't' => '\t',
+                            c => c,
+                        }),
                         c => word.push(c),
                     }
                 }
@@ -178,6 +194,14 @@ mod tests {
         assert_eq!(m.parts().map(|p| p.seq).collect::<Vec<_>>(), [2, 4, 5]);
         assert_eq!((m.next_base(), m.next_incr()), (3, 6));
         assert_eq!(m.text(), text);
+    }
+
+    #[test]
+    fn a_name_with_blanks_and_breaks_is_quoted() {
+        let part = Part { name: " a \n\"\\.aof".to_owned(), seq: 1, kind: FileKind::Incr };
+        let m = Manifest { incr: vec![part], ..Manifest::default() };
+        assert_eq!(m.text(), "file \" a \\n\\\"\\\\.aof\" seq 1 type i\n");
+        assert_eq!(Manifest::parse(m.text().as_bytes()), Ok(m));
     }
 
     #[test]
