@@ -93,7 +93,8 @@ impl Cell {
         let (y, x) = (collect(self.bits), collect(self.bits >> 1));
         let scale = (1u64 << self.steps) as f64;
         let edge = |i: u64, max: f64| -max + (i as f64 / scale) * (max * 2.0);
-        let edges = |i: u32, max: f64| (edge(i as u64, max), edge((i + 1) as u64, max));
+        // A foreign score may have all bits set: the sum is one of 32 bits, as in Redis.
+        let edges = |i: u32, max: f64| (edge(i as u64, max), edge(i.wrapping_add(1).into(), max));
         Area { longitude: edges(x, LONGITUDE_MAX), latitude: edges(y, LATITUDE_MAX) }
     }
 

@@ -38,7 +38,7 @@ const SUBS: &[Spec] = &[
     crate::commands::help_row(Group::Server, "8.1.0"),
     sub("len", 3, Flags::ADMIN, "Number of entries of a log.", len).args("type:o(slow:t'SLOW' large-request:t'LARGE-REQUEST' large-reply:t'LARGE-REPLY')")
         .tips(&["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"]),
-    sub("reset", 3, Flags::ADMIN, "Drops the entries of a log.", reset).args("type:o(slow:t'SLOW' large-request:t'LARGE-REQUEST' large-reply:t'LARGE-REPLY')")
+    sub("reset", 3, Flags::ADMIN, "Drops the entries of a log.", reset).no_rollback().args("type:o(slow:t'SLOW' large-request:t'LARGE-REQUEST' large-reply:t'LARGE-REPLY')")
         .tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]),
 ];
 

@@ -55,7 +55,7 @@ const SUBS: &[Spec] = &[
         .tips(EVERYWHERE),
     sub("history", 3, ADMIN, "The samples of an event.", history).args("event:s").tips(EVERYWHERE),
     sub("latest", 2, ADMIN, "The newest sample of each event.", latest).tips(EVERYWHERE),
-    sub("reset", -2, ADMIN, "Forgets events.", reset).args("event:s?*")
+    sub("reset", -2, ADMIN, "Forgets events.", reset).no_rollback().args("event:s?*")
         .tips(&["request_policy:all_nodes", "response_policy:agg_sum"]),
 ];
 
