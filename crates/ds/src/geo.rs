@@ -301,6 +301,9 @@ mod tests {
         let d = distance(decode52(p), decode52(3479447370796909));
         assert!((d - 166274.1516).abs() < 0.0001, "{d}");
         assert_eq!(encode52(200.0, 0.0), None);
+        // A score that is no position.
+        assert_eq!(decode52(-4i64 as u64), (180.0, 85.05112878));
+        assert_eq!(decode52(u64::MAX), (180.0, 85.05112878));
     }
 
     #[test]

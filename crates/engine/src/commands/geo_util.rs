@@ -35,7 +35,16 @@ pub fn unit_arg(arg: &[u8]) -> Res<f64> {
 
 /// The position that a score stands for.
 pub fn decode(score: f64) -> Position {
-    geo::decode52(score as u64)
+    const HALF: f64 = 9_223_372_036_854_775_808.0;
+    let bits =
+        if score < HALF { truncate(score) as u64 } else { (truncate(score - HALF) as u64) ^ (1 << 63) };
+    geo::decode52(bits)
+}
+
+/// The integer part. Any score may be read as a position, so what does not fit becomes what processors make of it.
+fn truncate(score: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&score) { score as i64 } else { i64::MIN }
 }
 
 /// A distance with four decimals.
@@ -398,7 +407,7 @@ fn reply_points(reply: &mut Reply<'_>, found: &[Point], q: &Query<'_>) {
             reply_distance(reply, point.distance / q.unit);
         }
         if q.with_hash {
-            reply.int(point.score as i64);
+            reply.int(truncate(point.score));
         }
         if q.with_coord {
             reply_position(reply, point.position);
