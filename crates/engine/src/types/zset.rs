@@ -168,7 +168,7 @@ struct Large {
 pub type ZSetUndo = (Bytes, Option<f64>);
 
 impl Large {
-    fn new(cfg: &ZSetCfg) -> Repr {
+    fn empty(cfg: &ZSetCfg) -> Repr {
         Repr::Tree(Box::new(Large { tree: Tree::new(cfg.seed), journal: None }))
     }
 
@@ -296,7 +296,7 @@ impl ZSet {
         if count <= cfg.entries && len <= cfg.value {
             Self::default()
         } else {
-            ZSet { repr: Large::new(cfg) }
+            ZSet { repr: Large::empty(cfg) }
         }
     }
 
