@@ -461,3 +461,22 @@ fn explain_needs_the_rights_of_the_call() {
     );
     assert!(b.call(&["SCRIPT", "EXPLAIN", "return 1", "1", "a"]).starts_with("*10\r\n"));
 }
+
+#[test]
+fn a_consumer_comes_back_to_the_place_that_another_had_meanwhile() {
+    let mut b = Bench::new();
+    b.run("XADD k 1-1 f v");
+    b.run("XGROUP CREATE k g 0");
+    b.run("XREADGROUP GROUP g ann COUNT 1 STREAMS k >");
+    let before = (b.run("XINFO CONSUMERS k g"), b.run("XPENDING k g - + 10"));
+    assert!(before.0.contains("ann") && before.1.contains("ann"));
+    let script = "--- @rollback on
+redis.call('XGROUP', 'DELCONSUMER', KEYS[1], 'g', 'ann')
+redis.savepoint(function()
+    redis.call('XREADGROUP', 'GROUP', 'g', 'bob', 'STREAMS', KEYS[1], '>')
+    error('inner')
+end)
+error('outer')";
+    b.eval(script);
+    assert_eq!((b.run("XINFO CONSUMERS k g"), b.run("XPENDING k g - + 10")), before);
+}

@@ -173,9 +173,11 @@ impl Group {
             let pending = left.remove(&slot).unwrap_or_default();
             self.by_name.insert(name.clone(), slot);
             self.names += 2 * name.len();
-            if let Some(place) = self.consumers.get_mut(slot as usize) {
-                *place = Some(Consumer { name, seen, active, pending });
+            // A scope inside of this one may have given the place up.
+            if self.consumers.len() <= slot as usize {
+                self.consumers.resize_with(slot as usize + 1, || None);
             }
+            self.consumers[slot as usize] = Some(Consumer { name, seen, active, pending });
         }
         for (id, was) in was.pending {
             let Some(was) = was else { continue };
