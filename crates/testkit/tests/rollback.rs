@@ -105,7 +105,7 @@ fn agrees(a: &mut Bench, b: &mut Bench, seed: u64) {
     b.reset(&mut rng, true);
     let steps = program(&mut rng, true);
     let left = surviving(&steps);
-    let (x, y) = (a.run(&script_argv(&steps, seed % 2 == 0)), b.run(&script_argv(&left, false)));
+    let (x, y) = (a.run(&script_argv(&steps, seed.is_multiple_of(2))), b.run(&script_argv(&left, false)));
     let found = b.snapshot().differences(&a.snapshot());
     assert!(found.is_empty(), "seed {seed}:\n{}\n{found}", show(&steps));
     assert_eq!(x, y, "seed {seed}");
