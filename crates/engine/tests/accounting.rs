@@ -79,9 +79,11 @@ const COMMANDS: &[&str] = &[
 ];
 
 fn word(pattern: &str, key: u8, n: u16) -> Vec<u8> {
-    let long = n % 7 == 0;
+    let long = n.is_multiple_of(7);
     match pattern {
-        "K" if n % 5 == 0 => format!("a-key-with-a-name-that-is-not-inline:{}", key % 6).into_bytes(),
+        "K" if n.is_multiple_of(5) => {
+            format!("a-key-with-a-name-that-is-not-inline:{}", key % 6).into_bytes()
+        }
         "K" => format!("k{}", key % 6).into_bytes(),
         "L" => format!("k{}", key.wrapping_add(1) % 6).into_bytes(),
         "M" if long => format!("{:050}", n % 40).into_bytes(),
