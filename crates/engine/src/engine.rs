@@ -205,7 +205,11 @@ impl Engine {
     /// A client is gone.
     pub fn disconnect(&mut self, id: ClientId) {
         execute::forget_client(&mut self.ks, &mut self.sv, id);
-        self.sv.clients.remove(id);
+        if let Some(client) = self.sv.clients.remove(id)
+            && client.script.is_some()
+        {
+            self.sv.scripts.tracker.leaves(&client);
+        }
     }
 
     /// Reads the clock. The owner calls it when it has waited for something; between the commands of a batch the

@@ -37,7 +37,7 @@ pub fn ended(sv: &mut ServerState, call: Ended<'_>) {
         client.commands += 1;
     }
     if call.command.spec.flags.contains(Flags::SCRIPT) {
-        sv.scripts.tracker.ended(call.usec, sv.clients.get(call.id), sv.stamp);
+        sv.scripts.tracker.ended(call.usec, call.id, sv.stamp);
     }
     if sv.config.latency_tracking {
         sv.stats.histogram(call.command.id).record(call.usec);

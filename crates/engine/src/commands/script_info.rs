@@ -1,11 +1,12 @@
 //! What SCRIPT LIST, SCRIPT STATS and SCRIPT RUNNING show.
 
+use crate::client::Clients;
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::reply::Reply;
 use crate::script::Reason;
 use crate::script::cache::hex;
-use crate::script::tracked::{Id, Tracked};
+use crate::script::tracked::{Id, Identity, Tracked};
 
 fn field(reply: &mut Reply<'_>, name: &str, value: &[u8]) {
     reply.bulk(name.as_bytes());
@@ -74,18 +75,22 @@ pub(super) fn stats(cx: &mut Cx<'_>) -> Res {
     let tracker = &cx.sv.scripts.tracker;
     if let Some(subject) = subject {
         let entry = tracker.find(subject).ok_or(NO_SUCH)?;
-        show(&mut cx.reply, entry);
+        show(&mut cx.reply, entry, &cx.sv.clients);
         return Ok(());
     }
     let mut entries: Vec<&Tracked> = tracker.iter().collect();
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.counts.usec));
     cx.reply.array(entries.len());
-    entries.into_iter().for_each(|entry| show(&mut cx.reply, entry));
+    entries.into_iter().for_each(|entry| show(&mut cx.reply, entry, &cx.sv.clients));
     Ok(())
 }
 
-fn show(reply: &mut Reply<'_>, entry: &Tracked) {
+fn show(reply: &mut Reply<'_>, entry: &Tracked, clients: &Clients) {
     let c = &entry.counts;
+    let caller = match c.caller.client.and_then(|id| clients.get(id)) {
+        Some(client) => Identity::of(client),
+        None => c.caller.gone.as_deref().cloned().unwrap_or_default(),
+    };
     reply.map(25);
     identity(reply, &entry.id, &entry.meta);
     number(reply, "calls", c.calls);
@@ -120,10 +125,10 @@ fn show(reply: &mut Reply<'_>, entry: &Tracked) {
     reply.map(taken.clone().count());
     taken.for_each(|reason| number(reply, reason.name(), c.rollbacks.of(reason)));
     number(reply, "last_call_ms", c.caller.at_us / 1000);
-    number(reply, "last_client_id", c.caller.id);
-    field(reply, "last_client_addr", c.caller.addr.as_bytes());
-    field(reply, "last_client_name", &c.caller.name);
-    field(reply, "last_client_user", &c.caller.user);
+    number(reply, "last_client_id", c.caller.client.map_or(0, |client| client.id));
+    field(reply, "last_client_addr", caller.addr.as_bytes());
+    field(reply, "last_client_name", &caller.name);
+    field(reply, "last_client_user", &caller.user);
 }
 
 /// Three fields: what it is, its version, the first line of its code.

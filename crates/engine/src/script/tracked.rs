@@ -131,16 +131,34 @@ pub struct Counts {
 /// Who ran a script last.
 #[derive(Debug, Default, Clone)]
 pub struct Caller {
-    /// Client id; 0 for nobody.
-    pub id: u64,
+    /// The client.
+    pub client: Option<ClientId>,
+    /// What it was when it left; while it is there, it is asked itself.
+    pub gone: Option<Box<Identity>>,
+    /// When, in microseconds since the Unix epoch.
+    pub at_us: u64,
+}
+
+/// What a client is known by.
+#[derive(Debug, Default, Clone)]
+pub struct Identity {
     /// Address.
     pub addr: String,
     /// Name of the client.
     pub name: Vec<u8>,
     /// ACL user.
     pub user: Vec<u8>,
-    /// When, in microseconds since the Unix epoch.
-    pub at_us: u64,
+}
+
+impl Identity {
+    /// What a client is known by now.
+    pub fn of(client: &Client) -> Identity {
+        Identity {
+            addr: client.conn.addr.to_string(),
+            name: client.name.clone(),
+            user: client.user.name.clone(),
+        }
+    }
 }
 
 /// How a run ended, as far as the run itself knows.
@@ -173,8 +191,8 @@ pub struct Tracker {
     /// Where the search for a place to reuse goes on.
     hand: usize,
     serial: u64,
-    /// A run that ended, until the gate knows how long it took.
-    pending: Option<Outcome>,
+    /// A run that ended and its processor time where it was measured, until the gate knows how long it took.
+    pending: Option<(u32, Option<u64>)>,
     /// Answers of EVALSHA that a script is not in the cache.
     pub noscripts: u64,
     /// Runs that were killed.
@@ -304,28 +322,14 @@ impl Tracker {
         self.hand = 0;
     }
 
-    /// Keeps what a run knows of its end until [`Tracker::ended`].
+    /// Counts what a run knows of its end; [`Tracker::ended`] counts the rest.
     #[inline]
     pub fn finish(&mut self, outcome: Outcome) {
-        if outcome.slot != NOWHERE {
-            self.pending = Some(outcome);
-        }
-    }
-
-    /// Counts the run that just ended.
-    #[inline]
-    pub fn ended(&mut self, usec: u64, client: Option<&Client>, now_us: u64) {
-        let Some(outcome) = self.pending.take() else { return };
         let Some(entry) = self.entries.get_mut(outcome.slot as usize) else { return };
         let counts = &mut entry.counts;
-        counts.calls += 1;
-        counts.usec += usec;
-        counts.max_usec = counts.max_usec.max(usec);
-        counts.cpu_usec += outcome.cpu_usec.unwrap_or(usec);
         counts.commands += outcome.commands;
         counts.writes += outcome.writes;
         counts.max_bytes = counts.max_bytes.max(outcome.bytes);
-        counts.durations.record(usec);
         if let Some(code) = outcome.code {
             counts.code(code);
         }
@@ -340,8 +344,32 @@ impl Tracker {
             counts.kills += 1;
             self.kills += 1;
         }
-        if let Some(client) = client {
-            counts.caller.note(client, now_us);
+        self.pending = Some((outcome.slot, outcome.cpu_usec));
+    }
+
+    /// Counts the run that just ended.
+    #[inline]
+    pub fn ended(&mut self, usec: u64, client: ClientId, now_us: u64) {
+        let Some((place, cpu_usec)) = self.pending.take() else { return };
+        let Some(entry) = self.entries.get_mut(place as usize) else { return };
+        let counts = &mut entry.counts;
+        counts.calls += 1;
+        counts.usec += usec;
+        counts.max_usec = counts.max_usec.max(usec);
+        counts.cpu_usec += cpu_usec.unwrap_or(usec);
+        counts.durations.record(usec);
+        counts.caller.client = Some(client);
+        counts.caller.at_us = now_us;
+    }
+
+    /// A client that ran scripts leaves: what it was known by stays.
+    #[cold]
+    pub fn leaves(&mut self, client: &Client) {
+        for entry in &mut self.entries {
+            let caller = &mut entry.counts.caller;
+            if caller.client == Some(client.id) {
+                caller.gone = Some(Box::new(Identity::of(client)));
+            }
         }
     }
 
@@ -422,20 +450,6 @@ impl Counts {
             *n += 1;
         } else if self.errors.len() < KINDS {
             self.errors.push((code, 1));
-        }
-    }
-}
-
-impl Caller {
-    #[inline]
-    fn note(&mut self, client: &Client, now_us: u64) {
-        self.at_us = now_us;
-        let ClientId { id, .. } = client.id;
-        if self.id != id || self.name != client.name || self.user != client.user.name {
-            self.id = id;
-            self.addr.clone_from(&client.conn.addr);
-            self.name.clone_from(&client.name);
-            self.user.clone_from(&client.user.name);
         }
     }
 }
