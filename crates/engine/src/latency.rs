@@ -199,7 +199,7 @@ mod tests {
         h.record(5000);
         h.record(10_000_000);
         assert_eq!(h.percentile(50.0), 1.003);
-        assert_eq!(h.percentile(98.5), 5013.503);
+        assert_eq!(h.percentile(99.0), 5013.503);
         let sums = h.cumulative();
         assert_eq!(sums.first(), Some(&(1, 99)));
         assert_eq!(sums.last().map(|(_, n)| *n), Some(101));

@@ -39,7 +39,7 @@ mod tests {
     fn marks_what_is_near() {
         let source = b"local x = 1\nlocal y y = = 2\nreturn x";
         let shown = show("a.lua:2: unexpected symbol near '= 2'", source, "@a.lua");
-        assert_eq!(shown.as_deref(), Some("    2 | local y y = = 2\n                      ^\n"));
+        assert_eq!(shown.as_deref(), Some("    2 | local y y = = 2\n                    ^\n"));
     }
 
     #[test]

@@ -265,10 +265,10 @@ mod tests {
     #[test]
     fn a_picture_has_columns_as_high_as_the_samples() {
         let series = Series { samples: [(0, 10), (50, 20), (100, 70)].into(), max: 90, sum: 0, count: 3 };
-        let text = picture("command", &series, 3700);
+        let text = picture("command", &series, 3640);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "command - high 70 ms, low 10 ms (all time high 90 ms)");
         assert_eq!(lines[1].len(), COLUMNS);
-        assert_eq!(&lines[2..], ["  #", "  |", "  |", "_#|", "   ", "166", "h00", " mm"]);
+        assert_eq!(&lines[2..], ["  #", "  |", "  |", "_#|", "   ", "155", "h99", " mm"]);
     }
 }
