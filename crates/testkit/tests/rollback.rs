@@ -37,7 +37,7 @@ fn setting(name: &str, default: u64) -> u64 {
 fn every_write_command_takes_part() {
     let mut effective: BTreeMap<String, usize> = BTreeMap::new();
     let mut benches = [Bench::new(true), Bench::new(false)];
-    let rounds = setting("TOTALITY_ROLLBACK_ROUNDS", 8);
+    let rounds = setting("TOTALITY_ROLLBACK_ROUNDS", 12);
     for (i, template) in TEMPLATES.iter().enumerate() {
         for round in 0..rounds {
             let mut rng = Rng::new(round * 10_000 + i as u64);

@@ -275,6 +275,11 @@ fn undefined(command: &Command) -> bool {
             let at = command[i - 1].to_ascii_uppercase();
             (at == b"EXAT" || at == b"PXAT") && number(i).is_some_and(|n| (1..3_000_000_000).contains(&n))
         }),
+        // Ranges by member mean something among equal scores only.
+        b"ZADD" if command.get(1).is_some_and(|key| key == b"lex") => {
+            command.iter().skip(2).step_by(2).any(|score| score != b"0")
+        }
+        b"ZINCRBY" => command.get(1).is_some_and(|key| key == b"lex"),
         // Scores that only some servers read, so that the data would part.
         [b'Z', ..] => command.iter().any(|w| matches!(w.as_slice(), b"0x10" | b" 1")),
         // These would wait.
