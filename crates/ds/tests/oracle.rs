@@ -5,8 +5,10 @@
 //! except in CI (environment variable `CI`), where that is a failure.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use totality_ds::num::{F80, FloatError, add_float_str, push_f64, push_fixed};
@@ -15,14 +17,16 @@ use totality_ds::stream::{BlockLimits, Keep, Stream, StreamId};
 use totality_ds::{IntSet, Listpack, Quicklist, geo, hll};
 
 struct Oracle {
+    socket: PathBuf,
     server: Child,
-    stream: BufReader<TcpStream>,
+    stream: BufReader<UnixStream>,
 }
 
 impl Drop for Oracle {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
+        let _ = std::fs::remove_file(&self.socket);
     }
 }
 
@@ -35,11 +39,14 @@ enum Reply {
 impl Oracle {
     fn start() -> Option<Oracle> {
         let program = std::env::var("ORACLE_SERVER").unwrap_or_else(|_| "redis-server".into());
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let args = ["--bind", "127.0.0.1", "--save", "", "--rdbcompression", "no", "--dir"];
+        // A socket of its own: another test cannot have taken it in the meantime, as it can a port.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("totality-ds-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let socket = std::env::temp_dir().join(name);
         let server = Command::new(&program)
-            .args(["--port", &port.to_string()])
-            .args(args)
+            .args(["--port", "0", "--save", "", "--rdbcompression", "no", "--unixsocket"])
+            .arg(&socket)
+            .arg("--dir")
             .arg(std::env::temp_dir())
             .stdout(Stdio::null())
             .spawn();
@@ -49,9 +56,8 @@ impl Oracle {
             return None;
         };
         for _ in 0..100 {
-            if let Ok(s) = TcpStream::connect(("127.0.0.1", port)) {
-                s.set_nodelay(true).unwrap();
-                return Some(Oracle { server, stream: BufReader::new(s) });
+            if let Ok(stream) = UnixStream::connect(&socket) {
+                return Some(Oracle { server, socket, stream: BufReader::new(stream) });
             }
             std::thread::sleep(Duration::from_millis(50));
         }
