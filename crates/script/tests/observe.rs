@@ -15,6 +15,10 @@ fn runner() -> Runner<Embedded> {
     Runner::new(Embedded::new(Db::open(Options::default()).unwrap().session().unwrap()))
 }
 
+/// One at a time: `tracing` decides once for the whole process whether anybody wants a span, and a test that has no
+/// subscriber may be the one that asks while the other's is being installed.
+static ALONE: Mutex<()> = Mutex::new(());
+
 const SECRET: &str = "secret-of-ann";
 
 fn calls() {
@@ -39,6 +43,7 @@ fn calls() {
 
 #[test]
 fn the_metrics_have_their_names() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let sum = Sum::default();
     metrics::with_local_recorder(&sum, calls);
     let all = sum.all();
@@ -92,6 +97,7 @@ impl Subscriber for Spans {
 
 #[test]
 fn the_spans_have_their_fields() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let spans = Spans::default();
     tracing::subscriber::with_default(spans.clone(), calls);
     let text = spans.0.lock().unwrap().clone();
