@@ -576,7 +576,8 @@ fn execute<const INSTR: bool>(
                             if word.load(Ordering::Relaxed) != 0 {
                                 interrupted(word, host)?;
                             }
-                            match precall(st, env, host, func, nargs, -1, None)? {
+                            let site = (i.d as usize).checked_sub(1).and_then(|s| proto.sites.get(s));
+                            match precall(st, env, host, func, nargs, -1, site)? {
                                 Called::Lua => {
                                     let new = st.frames.last().map_or(NATIVE, |f| f.proto);
                                     tail_call(st, env.protos.get(new).num_params as usize);

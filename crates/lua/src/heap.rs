@@ -288,11 +288,11 @@ impl Heap {
         self.mem.used = 0;
     }
 
-    /// Drops the objects of the run.
+    /// Drops the objects of the run but its first `keep` tables.
     #[inline]
-    pub(crate) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self, keep: usize) {
         self.strs.reset();
-        self.tables.truncate(self.base.tables);
+        self.tables.truncate(self.base.tables + keep);
         self.closures.truncate(self.base.closures);
         self.up_pool.truncate(self.base.up_pool);
         self.upvals.truncate(self.base.upvals);
@@ -324,7 +324,8 @@ impl Heap {
     pub(crate) fn materialise(&mut self, t: TableId, items: &[&[u8]]) {
         // The size that filling it item by item would lead to.
         let size = if items.is_empty() { 0 } else { items.len().next_power_of_two() };
-        let mut array = Vec::with_capacity(size);
+        let mut array = std::mem::take(&mut self.tables[t.index()].array);
+        array.reserve_exact(size);
         for s in items {
             array.push(Value::Str(self.strs.intern(s)));
         }

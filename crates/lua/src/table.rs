@@ -75,6 +75,24 @@ impl Table {
         }
     }
 
+    /// A table that stands for inputs of the run.
+    #[inline]
+    pub(crate) fn for_inputs(lazy: Lazy) -> Table {
+        Table { lazy, ..Table::new() }
+    }
+
+    /// Makes a new table of an old one. Memory of a small array is kept.
+    #[inline]
+    pub(crate) fn renew(&mut self, lazy: Lazy) {
+        const SMALL: usize = 64;
+        let mut array = std::mem::take(&mut self.array);
+        if array.capacity() > SMALL {
+            array = Vec::new();
+        }
+        array.clear();
+        *self = Table { array, lazy, ..Table::new() };
+    }
+
     pub(crate) fn with_capacity(narr: usize, nhash: usize, mem: &mut Mem) -> Option<Table> {
         let mut t = Table::new();
         if narr > 0 || nhash > 0 {

@@ -33,6 +33,9 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn table_field(self, t: TableId, name: &[u8]) -> ValueRef<'a> {
+        if self.heap.table(t).nodes.is_empty() {
+            return ValueRef::Nil;
+        }
         match self.heap.strs.lookup(name) {
             Some(id) => self.value(self.heap.table(t).get_shared(&self.heap.strs, Value::Str(id))),
             None if name.len() > crate::strings::MAX_INTERNED => self.scan_for(t, name),

@@ -12,7 +12,7 @@ use crate::native::{Env, ErrFunc, Interrupt, State};
 use crate::protos::ProtoArena;
 use crate::sandbox::SandboxBuilder;
 use crate::strings::StrMark;
-use crate::table::{Lazy, Table};
+use crate::table::{Lazy, TABLE_COST, Table};
 use crate::value::{FuncRef, Limit, LuaError, TableId, ThreadId, Value};
 use crate::view::View;
 
@@ -106,6 +106,8 @@ pub struct Vm {
     results: (usize, usize),
     error: Value,
     persistent: bool,
+    /// Nothing ran since the last reset
+    clean: bool,
 }
 
 /// Chunks are found by their address: multiplying spreads it enough.
@@ -194,6 +196,7 @@ impl Vm {
             results: (0, 0),
             error: Value::Nil,
             persistent: !sandbox_locked,
+            clean: false,
         };
         vm.add_inputs(true);
         vm
@@ -211,7 +214,11 @@ impl Vm {
 
     /// Changes the limit of a run's heap.
     pub fn set_max_bytes(&mut self, bytes: usize) {
-        self.st.heap.mem.hard = bytes.min(crate::heap::MAX_HEAP);
+        let heap = &mut self.st.heap;
+        heap.mem.hard = bytes.min(crate::heap::MAX_HEAP);
+        if self.clean {
+            heap.gc_at = heap.soft.min(heap.mem.hard);
+        }
     }
 
     /// Runs a chunk. The results, or the error value, stay readable until the next run.
@@ -225,7 +232,9 @@ impl Vm {
         options: RunOptions,
         host: &mut dyn Host,
     ) -> Result<(), RunError> {
-        self.reset();
+        if !self.clean {
+            self.reset();
+        }
         if self.persistent {
             self.add_inputs(true);
             let globals = self.st.globals;
@@ -298,9 +307,7 @@ impl Vm {
         }
         self.st.stack[0] = Value::Func(f);
         for (i, lazy) in [Lazy::Keys, Lazy::Argv].into_iter().enumerate() {
-            let mut t = Table::new();
-            t.lazy = lazy;
-            let id = self.st.heap.add_table(t);
+            let id = self.st.heap.add_table(Table::for_inputs(lazy));
             self.st.inputs[i] = Some(id);
             self.st.stack[i + 1] = Value::Table(id);
         }
@@ -316,6 +323,7 @@ impl Vm {
         host: &mut dyn Host,
         nargs: usize,
     ) -> Result<(), RunError> {
+        self.clean = false;
         let st = &mut self.st;
         st.top = nargs + 1;
         st.instrument = options.instrument;
@@ -429,13 +437,14 @@ impl Vm {
             self.clear_run();
             return;
         }
-        self.st.heap.reset();
+        self.st.heap.reset(self.st.inputs.len());
         self.clear_run();
         if self.protos.len() > self.st.base_protos {
             self.protos.truncate(self.st.base_protos);
             self.st.loaded.clear();
         }
         self.add_inputs(true);
+        self.clean = true;
     }
 
     /// The state between runs, objects apart.
@@ -470,10 +479,18 @@ impl Vm {
     /// Makes the tables of KEYS and ARGV, which are the first two of a run.
     #[inline]
     fn add_inputs(&mut self, lazy: bool) {
+        let first = self.st.heap.base.tables;
         for (i, which) in [Lazy::Keys, Lazy::Argv].into_iter().enumerate() {
-            let mut t = Table::new();
-            t.lazy = if lazy { which } else { Lazy::No };
-            let id = self.st.heap.add_table(t);
+            let lazy = if lazy { which } else { Lazy::No };
+            // Those of the last run are used again: new ones cost more than many a script.
+            let id = match self.st.heap.tables.get_mut(first + i) {
+                Some(table) if !self.persistent => {
+                    table.renew(lazy);
+                    self.st.heap.mem.used += TABLE_COST;
+                    TableId((first + i) as u32)
+                }
+                _ => self.st.heap.add_table(Table::for_inputs(lazy)),
+            };
             self.st.inputs[i] = Some(id);
         }
     }
@@ -510,7 +527,7 @@ impl Vm {
         if self.loaded_bytes + chunk.size() > self.max_loaded {
             self.forget_chunks();
         }
-        self.st.heap.reset();
+        self.st.heap.reset(0);
         let Some(main) = self.protos.load(chunk, &mut self.st.heap) else {
             return Err(RunError::Limit(Limit::Memory));
         };
@@ -529,7 +546,8 @@ impl Vm {
         if self.persistent {
             return;
         }
-        self.st.heap.reset();
+        self.clean = false;
+        self.st.heap.reset(0);
         self.protos.truncate(0);
         self.st.base_protos = 0;
         self.st.heap.strs.rebase(self.sandbox);

@@ -137,14 +137,54 @@ pub fn all() -> &'static [Command] {
 
 const SLOTS: usize = 2048;
 
+/// Four letters from `at` on, in lower case.
+const fn word(name: &[u8], at: usize) -> u64 {
+    let word = u32::from_le_bytes([name[at], name[at + 1], name[at + 2], name[at + 3]]);
+    (word | 0x2020_2020) as u64
+}
+
+/// The first and the last four letters: few names share them, and they take no loop.
 const fn hash(name: &[u8]) -> usize {
-    let mut h: u32 = 0x811c_9dc5;
+    let n = name.len();
+    let ends = match n {
+        0 => 0,
+        1..=3 => {
+            (name[0] | 0x20) as u64 | ((name[n / 2] | 0x20) as u64) << 8 | ((name[n - 1] | 0x20) as u64) << 32
+        }
+        _ => word(name, 0) | word(name, n - 4) << 32,
+    };
+    ((ends ^ n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SLOTS.trailing_zeros())) as usize
+}
+
+/// Names that consist of letters alone.
+static LETTERS: [bool; NAMES.len()] = {
+    let mut all = [true; NAMES.len()];
     let mut i = 0;
-    while i < name.len() {
-        h = (h ^ (name[i] | 0x20) as u32).wrapping_mul(0x0100_0193);
+    while i < NAMES.len() {
+        let name = NAMES[i].as_bytes();
+        let mut at = 0;
+        while at < name.len() {
+            all[i] &= name[at].is_ascii_alphabetic();
+            at += 1;
+        }
         i += 1;
     }
-    ((h >> 15) ^ h) as usize % SLOTS
+    all
+};
+
+/// Whether `name` is that of command `id`, whatever its case.
+#[inline]
+fn is_name(id: usize, name: &[u8]) -> bool {
+    let own = NAMES[id].as_bytes();
+    let n = own.len();
+    if n != name.len() {
+        return false;
+    }
+    // Setting the bit of lower case makes only the two cases of a letter equal.
+    match n {
+        4..=8 if LETTERS[id] => word(own, 0) == word(name, 0) && word(own, n - 4) == word(name, n - 4),
+        _ => own.eq_ignore_ascii_case(name),
+    }
 }
 
 /// Open-addressed index of the names, made at compile time; `u16::MAX` is an empty slot.
@@ -171,7 +211,7 @@ pub fn lookup(name: &[u8]) -> Option<&'static Command> {
         if id == u16::MAX {
             return None;
         }
-        if NAMES[id as usize].as_bytes().eq_ignore_ascii_case(name) {
+        if is_name(id as usize, name) {
             return Some(&all()[id as usize]);
         }
         slot = (slot + 1) % SLOTS;
@@ -343,6 +383,28 @@ mod tests {
             assert_eq!(lookup(spec.name.to_ascii_uppercase().as_bytes()).unwrap().id as usize, id);
         }
         assert!(lookup(b"no-such-command").is_none());
+        assert!(lookup(b"").is_none());
+    }
+
+    #[test]
+    fn every_command_is_found_by_its_name_in_any_case_and_by_no_other() {
+        for (id, name) in NAMES.iter().enumerate() {
+            let found = |name: &[u8]| lookup(name).map(|command| command.id as usize);
+            assert_eq!(found(name.as_bytes()), Some(id), "{name}");
+            assert_eq!(found(name.to_ascii_uppercase().as_bytes()), Some(id), "{name}");
+            for at in 0..name.len() {
+                for byte in 0..=255u8 {
+                    let mut other = name.as_bytes().to_vec();
+                    other[at] = byte;
+                    let own = NAMES.iter().position(|name| name.as_bytes().eq_ignore_ascii_case(&other));
+                    assert_eq!(found(&other), own, "{name}: {byte} at {at}");
+                }
+            }
+            assert_eq!(
+                found(&[name.as_bytes(), b"x"].concat()),
+                NAMES.iter().position(|n| *n == format!("{name}x"))
+            );
+        }
         assert!(lookup(b"").is_none());
     }
 

@@ -2,7 +2,7 @@
 
 use super::cache::{hex, sha_of};
 use super::header::{ScriptFlags, valid_name};
-use super::host::{Registered, Scratch, ScriptHost, arguments, fail};
+use super::host::{Argv, Registered, Scratch, ScriptHost, arguments, fail};
 use crate::reply::Proto;
 use crate::state::LogLevel;
 use totality_lua::host::Reply as LuaReply;
@@ -247,10 +247,10 @@ fn set_repl(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> 
 /// May the caller's user run this command?
 fn acl_check_cmd(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> Flow {
     let mut scratch = Scratch::new();
-    let argv = match arguments(args, &mut scratch) {
-        Ok(argv) => argv,
-        Err(text) => return fail(reply, text, true),
-    };
+    let mut argv = Argv::new();
+    if let Err(text) = arguments(args, &mut scratch, &mut argv) {
+        return fail(reply, text, true);
+    }
     let Ok(command) = crate::commands::resolve_any_arity(&argv) else {
         return fail(reply, "ERR Invalid command passed to server.acl_check_cmd()", true);
     };

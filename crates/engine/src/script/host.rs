@@ -224,10 +224,10 @@ impl ScriptHost<'_> {
             return Flow::Stop;
         }
         let mut scratch = Scratch::new();
-        let argv = match arguments(args, &mut scratch) {
-            Ok(argv) => argv,
-            Err(text) => return fail(reply, text, raise),
-        };
+        let mut argv = Argv::new();
+        if let Err(text) = arguments(args, &mut scratch, &mut argv) {
+            return fail(reply, text, raise);
+        }
         match self.admit(&argv, args) {
             Ok(command) => {
                 if self.run.trace.is_some() {
@@ -487,7 +487,10 @@ pub(super) fn fail(reply: &mut LuaReply, text: &str, raise: bool) -> Flow {
 /// Room for the digits of number arguments.
 pub(super) type Scratch = SmallVec<[u8; 64]>;
 
-/// The arguments of a call as bytes: strings as they are, numbers as Redis prints them.
+/// The arguments of a call.
+pub(super) type Argv<'a> = SmallVec<[&'a [u8]; 8]>;
+
+/// Fills `argv`, which is empty, with the arguments of a call as bytes: strings as they are, numbers as Redis prints them.
 ///
 /// # Errors
 /// When there are none, or one is neither a string nor a number.
@@ -495,10 +498,29 @@ pub(super) type Scratch = SmallVec<[u8; 64]>;
 pub(super) fn arguments<'a>(
     args: Args<'a>,
     scratch: &'a mut Scratch,
-) -> Result<SmallVec<[&'a [u8]; 8]>, &'static str> {
+    argv: &mut Argv<'a>,
+) -> Result<(), &'static str> {
     if args.is_empty() {
         return Err("ERR Please specify at least one argument for this call");
     }
+    for i in 0..args.len() {
+        match args.get(i) {
+            Some(ValueRef::Str(s)) => argv.push(s),
+            _ => {
+                argv.clear();
+                return with_numbers(args, scratch, argv);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same where not all are strings.
+fn with_numbers<'a>(
+    args: Args<'a>,
+    scratch: &'a mut Scratch,
+    argv: &mut Argv<'a>,
+) -> Result<(), &'static str> {
     let mut numbers: SmallVec<[(u32, u32); 4]> = SmallVec::new();
     for i in 0..args.len() {
         match args.get(i) {
@@ -513,7 +535,6 @@ pub(super) fn arguments<'a>(
     }
     let scratch: &'a [u8] = scratch;
     let mut next = numbers.iter();
-    let mut argv = SmallVec::with_capacity(args.len());
     for i in 0..args.len() {
         match args.get(i) {
             Some(ValueRef::Str(s)) => argv.push(s),
@@ -523,7 +544,7 @@ pub(super) fn arguments<'a>(
             }
         }
     }
-    Ok(argv)
+    Ok(())
 }
 
 /// A number as an argument: an integer where it is one, else the shortest digits.

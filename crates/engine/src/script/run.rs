@@ -119,7 +119,6 @@ fn start(
         declared_set: None,
         registered: Vec::new(),
     };
-    let runs = cx.sv.scripts.runs.clone();
     cx.sv.depth += 1;
     cx.sv.running = Some(Running {
         name: String::new(),
@@ -136,7 +135,7 @@ fn start(
         slow: false,
         kill: false,
     });
-    runs.fetch_add(1, Ordering::Release);
+    cx.sv.scripts.turn();
     let db = cx.ks.cur;
     let scopes = cx.ks.undo.depth();
     if rollback {
@@ -152,7 +151,7 @@ fn start(
     };
     let resp3 = host.run.proto == Proto::Resp3;
     let (stopped, counts, wrote) = (host.run.stopped, host.run.counts, host.run.wrote);
-    runs.fetch_add(1, Ordering::Release);
+    cx.sv.scripts.turn();
     cx.sv.depth -= 1;
     let function = cx.sv.running.take().is_some_and(|run| run.function);
     cx.ks.cur = db;
