@@ -49,6 +49,8 @@ pub struct Blocked {
     deadlines: BTreeSet<(i64, ClientId)>,
     /// Clients that also wait for deletions.
     on_deletion: usize,
+    /// Clients that wait for replicas and so for no key.
+    for_replicas: Vec<ClientId>,
 }
 
 impl Blocked {
@@ -117,6 +119,9 @@ impl Blocked {
             self.deadlines.insert((waiter.request.deadline, id));
         }
         self.on_deletion += usize::from(waiter.request.on_deletion);
+        if waiter.request.keys.is_empty() {
+            self.for_replicas.push(id);
+        }
         self.by_client.insert(id, waiter);
     }
 
@@ -137,6 +142,9 @@ impl Blocked {
         }
         self.deadlines.remove(&(waiter.request.deadline, id));
         self.on_deletion -= usize::from(waiter.request.on_deletion);
+        if waiter.request.keys.is_empty() {
+            self.for_replicas.retain(|client| *client != id);
+        }
         Some(waiter)
     }
 
@@ -212,6 +220,13 @@ pub(crate) fn serve(ks: &mut Keyspace, sv: &mut ServerState) {
     }
 }
 
+/// Looks again at those who wait for replicas: some acknowledged.
+pub(crate) fn serve_acknowledged(ks: &mut Keyspace, sv: &mut ServerState) {
+    for id in ks.blocked.for_replicas.clone() {
+        run_again(ks, sv, id);
+    }
+}
+
 /// Runs the command of a client that waits once more.
 fn run_again(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     let Some(waiter) = ks.blocked.take(id) else { return };
@@ -277,12 +292,16 @@ fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str
     let mut reply = Reply::resp(&mut bytes, proto);
     match error {
         // Those that wait for replicas wait for no key, and are told how many there were.
-        None if waiter.request.keys.is_empty() && waiter.command.spec.name == "waitaof" => {
-            reply.array(2);
-            reply.int(0);
-            reply.int(0);
+        None if waiter.request.keys.is_empty() => {
+            let offset = sv.clients.get(id).map_or(0, |client| client.written);
+            if waiter.command.spec.name == "waitaof" {
+                reply.array(2);
+                reply.int(i64::from(sv.log_is_safe()));
+                reply.int(sv.repl.acknowledged_on_disk(offset) as i64);
+            } else {
+                reply.int(sv.repl.acknowledged(offset) as i64);
+            }
         }
-        None if waiter.request.keys.is_empty() => reply.int(0),
         None => reply.null_array(),
         Some(text) => {
             sv.stats.count_error(b"UNBLOCKED");

@@ -2,6 +2,7 @@
 
 use crate::acl::User;
 use crate::commands::Command;
+use crate::replication::Announced;
 use crate::reply::Proto;
 use crate::tracking::ClientTracking;
 use std::sync::Arc;
@@ -133,14 +134,18 @@ pub struct Client {
     pub capa_redirect: bool,
     /// CLIENT IMPORT-SOURCE: in import mode it sees keys past their deadline.
     pub import_source: bool,
-    /// It asked for the stream of effects (SYNC).
+    /// It is a replica: it asked for the stream (SYNC, PSYNC).
     pub replica: bool,
+    /// It is this server's primary: what it sends is executed without an answer.
+    pub primary: bool,
+    /// What it told by REPLCONF.
+    pub announced: Option<Box<Announced>>,
+    /// Offset of the stream behind its last write, which WAIT waits for.
+    pub written: u64,
     /// It asked for MONITOR.
     pub monitor: bool,
     /// CLIENT TRACKING.
     pub tracking: Option<Box<ClientTracking>>,
-    /// Database that the effects stream selected last.
-    pub stream_db: Option<usize>,
     /// Channels, patterns and shard channels that it subscribed to.
     pub subscriptions: [usize; 3],
     /// Bytes that they take.
@@ -179,9 +184,11 @@ impl Client {
             import_source: false,
             capa_redirect: false,
             replica: false,
+            primary: false,
+            announced: None,
+            written: 0,
             monitor: false,
             tracking: None,
-            stream_db: None,
             subscriptions: [0; 3],
             subscription_bytes: 0,
             blocked: false,

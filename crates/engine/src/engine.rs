@@ -9,6 +9,7 @@ use crate::evict;
 use crate::execute;
 use crate::keyspace::Keyspace;
 use crate::persistence::Request;
+use crate::replication;
 use crate::reply::{Proto, Reply};
 use crate::state::{LogLevel, ServerState};
 use crate::tracking;
@@ -121,6 +122,19 @@ pub trait Ticker {
         _request: Request,
     ) -> Result<(), String> {
         Err("ERR no files are kept: the data set is in memory only".to_owned())
+    }
+
+    /// A command needs a connection to another server: see [`replication::Request`].
+    ///
+    /// # Errors
+    /// The error reply, its code included.
+    fn replicate(
+        &mut self,
+        _ks: &mut Keyspace,
+        _sv: &mut ServerState,
+        _request: replication::Request,
+    ) -> Result<(), String> {
+        Err("ERR This server cannot be a replica: it has no connections".to_owned())
     }
 
     /// ACL LOAD: the owner reads the file that `aclfile` names.
@@ -334,6 +348,15 @@ impl Engine {
         }
         if self.sv.expiry_due.is_some_and(|due| due <= self.ks.now) {
             self.expire_slice();
+        }
+    }
+
+    /// Looks again at the clients that wait for replicas, when some acknowledged.
+    pub fn run_acknowledged(&mut self) {
+        if std::mem::take(&mut self.sv.repl.acked) {
+            self.ks.begin_unit(self.sv.stamp);
+            blocked::serve_acknowledged(&mut self.ks, &mut self.sv);
+            execute::finish_unit(&mut self.ks, &mut self.sv);
         }
     }
 

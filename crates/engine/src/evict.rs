@@ -28,7 +28,7 @@ pub(crate) fn used(ks: &Keyspace, sv: &ServerState) -> u64 {
 /// units of execution only: each eviction is an effect of its own.
 pub(crate) fn make_room(ks: &mut Keyspace, sv: &mut ServerState) -> Room {
     sv.evicting = false;
-    if sv.config.maxmemory == 0 || sv.pause.is_some_and(|pause| pause.until > ks.now) {
+    if sv.config.maxmemory == 0 || sv.held.any() || sv.pause.is_some_and(|pause| pause.until > ks.now) {
         return Room::Enough;
     }
     let room = if used(ks, sv) <= sv.config.maxmemory { Room::Enough } else { evict(ks, sv) };

@@ -11,11 +11,12 @@ use crate::engine::{After, Outgoing, Ticker};
 use crate::error::{CmdError, NO_AUTH, NO_REPLICAS, OOM, Res};
 use crate::evict::{self, Room};
 use crate::keyspace::Keyspace;
-use crate::propagate;
+use crate::propagate::Unit;
 use crate::record;
+use crate::replication;
 use crate::reply::{Proto, Reply};
 use crate::spec::Flags;
-use crate::state::ServerState;
+use crate::state::{Held, ServerState};
 use crate::tracking;
 use std::sync::Arc;
 
@@ -166,12 +167,12 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             command.full_name
         )));
     }
-    if let Some(pause) = sv.pause
-        && pause.until > ks.now
-        && !client.replica
-        && (pause.all || may_write(sv, client, command, argv))
-    {
-        return Ok(Admitted::Postpone);
+    if ks.paused && !client.replica && !client.primary {
+        let pause = sv.pause.filter(|pause| pause.until > ks.now);
+        let held = pause.is_some() || sv.held.any();
+        if held && (pause.is_some_and(|pause| pause.all) || may_write(sv, client, command, argv)) {
+            return Ok(Admitted::Postpone);
+        }
     }
     if lacks_replicas(sv) {
         let queued = client.multi.as_ref().filter(|_| command.spec.name == "exec");
@@ -209,18 +210,35 @@ fn may_grow(sv: &ServerState, id: ClientId, command: &Command, argv: &[&[u8]]) -
 
 /// Ends CLIENT PAUSE.
 pub(crate) fn unpause(ks: &mut Keyspace, sv: &mut ServerState) {
-    ks.paused = false;
     if sv.pause.take().is_some() {
+        resume(ks, sv);
+    }
+}
+
+/// Lets writes wait, or no longer, because of a failover or a shutdown.
+pub fn hold(ks: &mut Keyspace, sv: &mut ServerState, held: Held) {
+    if std::mem::replace(&mut sv.held, held) != held {
+        resume(ks, sv);
+    }
+}
+
+/// What made commands wait has changed.
+fn resume(ks: &mut Keyspace, sv: &mut ServerState) {
+    ks.paused = sv.pause.is_some() || sv.held.any();
+    if !ks.paused || sv.pause.is_none() {
         sv.outgoing.push_back(Outgoing::Unpaused);
         blocked::look_again(ks);
     }
 }
 
-/// True when `min-replicas-to-write` forbids writing: replicas that acknowledge do not exist yet, so any number is too
-/// many.
+/// True when `min-replicas-to-write` forbids writing: too few replicas acknowledge in time.
 #[inline]
 pub fn lacks_replicas(sv: &ServerState) -> bool {
-    sv.config.min_replicas_to_write > 0 && sv.config.min_replicas_max_lag > 0
+    let least = sv.config.min_replicas_to_write;
+    least > 0
+        && sv.config.min_replicas_max_lag > 0
+        && sv.repl.is_primary()
+        && (sv.repl.good as u64) < least
 }
 
 /// Why nothing may be written: what is written could be lost.
@@ -266,7 +284,7 @@ impl CannotSave<'_> {
 
 /// Says whether anybody replays commands.
 pub fn update_recording(ks: &mut Keyspace, sv: &ServerState) {
-    ks.effects.recording = !sv.replicas.is_empty() || sv.persist.logs();
+    ks.effects.recording = sv.repl.collects() || sv.persist.logs();
 }
 
 /// A command that the client's user may not run.
@@ -502,20 +520,11 @@ pub(crate) fn readmit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, arg
 
 /// Hands out the effects of a unit, those waiting for keys aside.
 pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
-    let commands = ks.effects.take_commands();
-    let apart = std::mem::take(&mut ks.effects.apart);
-    if !commands.is_empty() {
-        if sv.persist.logs() {
-            log_unit(sv, &commands, apart);
-        }
-        for i in 0..sv.replicas.len() {
-            let id = sv.replicas[i];
-            let Some(client) = sv.clients.get_mut(id) else { continue };
-            let mut bytes = Vec::new();
-            propagate::render_unit(&commands, apart, &mut client.stream_db, &mut bytes);
-            sv.outgoing.push_back(Outgoing::Reply { client: id, bytes });
-        }
+    let unit = ks.effects.take_commands();
+    if !unit.is_empty() {
+        send_unit(sv, &unit, ks.effects.actor);
     }
+    ks.effects.reuse(unit);
     let tracks = ks.effects.take_tracks();
     if !tracks.is_empty() {
         tracking::release(ks, sv, tracks);
@@ -525,26 +534,41 @@ pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
     }
 }
 
-/// Appends a unit to what waits for the append-only file.
-fn log_unit(sv: &mut ServerState, commands: &[(usize, propagate::Argv)], apart: bool) {
-    let log = &mut sv.persist.log;
-    let before = log.buffer.len();
-    if sv.config.aof_timestamp_enabled {
-        let now = (sv.stamp / 1_000_000) as i64;
-        if now > log.stamp {
-            log.stamp = now;
-            log.buffer.extend_from_slice(format!("#TS:{now}\r\n").as_bytes());
+/// Appends a unit to the stream and to what waits for the append-only file.
+fn send_unit(sv: &mut ServerState, unit: &Unit, actor: Option<ClientId>) {
+    if sv.persist.logs() {
+        let log = &mut sv.persist.log;
+        let before = log.buffer.len();
+        if sv.config.aof_timestamp_enabled {
+            let now = (sv.stamp / 1_000_000) as i64;
+            if now > log.stamp {
+                log.stamp = now;
+                log.buffer.extend_from_slice(format!("#TS:{now}\r\n").as_bytes());
+            }
+        }
+        let buffer = &mut log.buffer;
+        unit.write(&mut log.selected, |to| to.log, &mut |bytes| buffer.extend_from_slice(bytes));
+        log.offset.0 += (log.buffer.len() - before) as u64;
+    }
+    if sv.repl.collects() {
+        let mut selected = sv.repl.selected;
+        let stream = &mut sv.repl;
+        unit.write(&mut selected, |to| to.replicas, &mut |bytes| stream.feed(bytes));
+        sv.repl.selected = selected;
+        if let Some(client) = actor.and_then(|id| sv.clients.get_mut(id)) {
+            client.written = sv.repl.offset;
+        }
+        if !sv.repl.available {
+            replication::hand_out(sv);
         }
     }
-    propagate::render_unit(commands, apart, &mut log.selected, &mut log.buffer);
-    log.offset.0 += (log.buffer.len() - before) as u64;
 }
 
 /// Forgets what a client that is gone left behind.
 pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     ks.watch.unwatch(id);
     blocked::forget(ks, sv, id);
-    sv.replicas.retain(|c| *c != id);
+    replication::detach(ks, sv, id);
     sv.monitors.retain(|c| *c != id);
     update_recording(ks, sv);
     crate::pubsub::forget(sv, id);

@@ -31,6 +31,7 @@ pub mod propagate;
 pub mod pubsub;
 pub mod record;
 pub mod replay;
+pub mod replication;
 pub mod reply;
 pub mod script;
 pub mod spec;

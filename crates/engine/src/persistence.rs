@@ -41,6 +41,8 @@ pub enum Job {
     Snapshot,
     /// BGREWRITEAOF.
     Rewrite,
+    /// A snapshot that goes to replicas as it is made.
+    Sync,
 }
 
 /// Whether the append-only file is kept.

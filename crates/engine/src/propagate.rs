@@ -5,8 +5,37 @@ use crate::client::ClientId;
 use crate::notify::{Class, Event};
 use std::collections::{HashSet, VecDeque};
 
-/// A command to be replayed elsewhere.
-pub type Argv = Vec<Box<[u8]>>;
+/// Who is to see a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Targets {
+    /// The append-only file.
+    pub log: bool,
+    /// Replicas.
+    pub replicas: bool,
+}
+
+impl Targets {
+    /// Both.
+    pub const ALL: Targets = Targets { log: true, replicas: true };
+
+    fn none(self) -> bool {
+        !self.log && !self.replicas
+    }
+}
+
+/// A command to be replayed elsewhere, written out once.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    /// Its database.
+    db: usize,
+    /// Where its bytes end; they begin at `start`.
+    start: usize,
+    end: usize,
+    to: Targets,
+}
+
+/// Bytes that the buffer of commands keeps from one unit to the next.
+const KEPT: usize = 1 << 20;
 
 /// A message for subscribers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,14 +60,14 @@ pub enum Track {
 }
 
 /// The buffer of effects.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Effects {
     /// Somebody replays commands (a replica, the append-only file). When nobody does, none are collected.
     pub recording: bool,
     /// The command in progress said itself what is to be replayed.
     pub(crate) rewritten: bool,
-    /// False after `redis.set_repl(redis.REPL_NONE)`: commands change data here only.
-    pub(crate) muted: bool,
+    /// `redis.set_repl`: who is to see the commands of a script.
+    pub(crate) targets: Targets,
     /// The collected commands do not belong together: keys that the expiry cycle, SCAN or RANDOMKEY deleted.
     pub(crate) apart: bool,
     /// `lazyfree-lazy-expire`: replicas free what expires later.
@@ -50,7 +79,9 @@ pub struct Effects {
     /// The client on whose behalf the unit runs.
     pub(crate) actor: Option<ClientId>,
     tracks: Vec<Track>,
-    commands: Vec<(usize, Argv)>,
+    commands: Vec<Recorded>,
+    /// What they look like on the wire, one after the other; in between may lie what was taken back.
+    bytes: Vec<u8>,
     published: Vec<Published>,
     /// Keys that became ready for clients that wait for them, each once, in order.
     ready: VecDeque<(usize, Box<[u8]>)>,
@@ -61,22 +92,59 @@ pub struct Effects {
     stays: [Vec<usize>; 4],
 }
 
+impl Default for Effects {
+    fn default() -> Self {
+        Effects {
+            recording: false,
+            rewritten: false,
+            targets: Targets::ALL,
+            apart: false,
+            lazy_expire: false,
+            lazy_evict: false,
+            tracking: false,
+            actor: None,
+            tracks: Vec::new(),
+            commands: Vec::new(),
+            bytes: Vec::new(),
+            published: Vec::new(),
+            ready: VecDeque::new(),
+            is_ready: HashSet::new(),
+            lasting: false,
+            stays: Default::default(),
+        }
+    }
+}
+
 /// How much was collected when a scope began.
 #[derive(Debug, Clone, Copy)]
 pub struct EffectsMark([usize; 4]);
 
 impl Effects {
-    /// Switches the collecting of commands off or on (`redis.set_repl`).
-    pub fn set_muted(&mut self, muted: bool) {
-        self.muted = muted;
+    /// Says who is to see the commands that come (`redis.set_repl`).
+    pub fn set_targets(&mut self, targets: Targets) {
+        self.targets = targets;
     }
 
     /// Collects a command for replay in database `db`.
+    #[inline]
     pub fn command(&mut self, db: usize, argv: &[&[u8]]) {
-        if self.recording && !self.muted {
-            self.note_lasting(0);
-            self.commands.push((db, argv.iter().map(|arg| Box::from(*arg)).collect()));
+        if self.recording && !self.targets.none() {
+            self.record(db, argv, self.targets);
         }
+    }
+
+    /// Collects a command that all are to see, whatever a script wants: a deletion that time brought.
+    pub(crate) fn always(&mut self, db: usize, argv: &[&[u8]]) {
+        if self.recording {
+            self.record(db, argv, Targets::ALL);
+        }
+    }
+
+    fn record(&mut self, db: usize, argv: &[&[u8]], to: Targets) {
+        self.note_lasting(0);
+        let start = self.bytes.len();
+        render(argv, &mut self.bytes);
+        self.commands.push(Recorded { db, start, end: self.bytes.len(), to });
     }
 
     /// The command by which replicas delete a key past its deadline.
@@ -95,11 +163,8 @@ impl Effects {
     }
 
     fn gone(&mut self, db: usize, key: &[u8], by: &'static [u8]) {
-        // Not muted: a replica must not keep what is gone here.
-        if self.recording {
-            self.note_lasting(0);
-            self.commands.push((db, vec![Box::from(by), Box::from(key)]));
-        }
+        // To all: a replica must not keep what is gone here.
+        self.always(db, &[by, key]);
     }
 
     /// Collects a message for subscribers.
@@ -208,6 +273,7 @@ impl Effects {
         let [commands, published, ready, tracks] = mark.0;
         let gone = keep(self.commands.len(), commands, &mut self.stays[0], |a, b| self.commands.swap(a, b));
         self.commands.truncate(gone);
+        self.bytes.truncate(self.commands.last().map_or(0, |command| command.end));
         let gone =
             keep(self.published.len(), published, &mut self.stays[1], |a, b| self.published.swap(a, b));
         self.published.truncate(gone);
@@ -249,14 +315,26 @@ impl Effects {
     /// Forgets everything that was collected.
     pub(crate) fn forget(&mut self) {
         self.commands.clear();
+        self.bytes.clear();
         self.published.clear();
         self.ready.clear();
         self.is_ready.clear();
     }
 
     /// Takes the collected commands.
-    pub fn take_commands(&mut self) -> Vec<(usize, Argv)> {
-        std::mem::take(&mut self.commands)
+    pub(crate) fn take_commands(&mut self) -> Unit {
+        let apart = std::mem::take(&mut self.apart);
+        Unit { commands: std::mem::take(&mut self.commands), bytes: std::mem::take(&mut self.bytes), apart }
+    }
+
+    /// Gives back the memory of commands that were sent.
+    pub(crate) fn reuse(&mut self, unit: Unit) {
+        let Unit { mut commands, mut bytes, .. } = unit;
+        if bytes.capacity() <= KEPT && commands.capacity() <= KEPT / size_of::<Recorded>() {
+            commands.clear();
+            bytes.clear();
+            (self.commands, self.bytes) = (commands, bytes);
+        }
     }
 
     /// Takes the collected messages.
@@ -276,31 +354,70 @@ fn keep(len: usize, mark: usize, stays: &mut [usize], mut swap: impl FnMut(usize
     next
 }
 
-/// Renders the commands of one unit as a replica reads them: `SELECT` where the database changes, `MULTI`/`EXEC`
-/// around more than one unless they stand apart.
-pub fn render_unit(commands: &[(usize, Argv)], apart: bool, selected: &mut Option<usize>, out: &mut Vec<u8>) {
-    let many = commands.len() > 1 && !apart;
-    if many {
-        render(&[&b"MULTI"[..]], out);
+/// The commands of one unit.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    commands: Vec<Recorded>,
+    bytes: Vec<u8>,
+    apart: bool,
+}
+
+const MULTI: &[u8] = b"*1\r\n$5\r\nMULTI\r\n";
+const EXEC: &[u8] = b"*1\r\n$4\r\nEXEC\r\n";
+
+impl Unit {
+    /// True when there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.commands.is_empty()
     }
-    for (db, argv) in commands {
-        if *selected != Some(*db) {
-            let digits = db.to_string();
-            render(&[&b"SELECT"[..], digits.as_bytes()], out);
-            *selected = Some(*db);
+
+    /// Hands the unit to `put` in pieces, as a replica reads it: `SELECT` where the database changes, `MULTI`/`EXEC`
+    /// around more than one command unless they stand apart. Only commands of which `wanted` holds.
+    pub(crate) fn write(
+        &self,
+        selected: &mut Option<usize>,
+        wanted: impl Fn(Targets) -> bool,
+        put: &mut dyn FnMut(&[u8]),
+    ) {
+        let mut commands = self.commands.iter().filter(|command| wanted(command.to)).peekable();
+        let Some(first) = commands.peek() else { return };
+        // Before MULTI, as Redis has it.
+        select(first.db, selected, put);
+        let many = !self.apart && self.commands.iter().filter(|command| wanted(command.to)).count() > 1;
+        if many {
+            put(MULTI);
         }
-        render(argv, out);
-    }
-    if many {
-        render(&[&b"EXEC"[..]], out);
+        for command in commands {
+            select(command.db, selected, put);
+            put(&self.bytes[command.start..command.end]);
+        }
+        if many {
+            put(EXEC);
+        }
     }
 }
 
-fn render(argv: &[impl AsRef<[u8]>], out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("*{}\r\n", argv.len()).as_bytes());
+fn select(db: usize, selected: &mut Option<usize>, put: &mut dyn FnMut(&[u8])) {
+    if *selected != Some(db) {
+        let mut bytes = Vec::with_capacity(32);
+        render(&[b"SELECT", itoa::Buffer::new().format(db).as_bytes()], &mut bytes);
+        put(&bytes);
+        *selected = Some(db);
+    }
+}
+
+/// Writes a command as a client sends it.
+pub fn render(argv: &[&[u8]], out: &mut Vec<u8>) {
+    let room: usize = argv.iter().map(|arg| arg.len() + 16).sum();
+    out.reserve(room + 16);
+    let mut digits = itoa::Buffer::new();
+    out.push(b'*');
+    out.extend_from_slice(digits.format(argv.len()).as_bytes());
+    out.extend_from_slice(b"\r\n");
     for arg in argv {
-        let arg = arg.as_ref();
-        out.extend_from_slice(format!("${}\r\n", arg.len()).as_bytes());
+        out.push(b'$');
+        out.extend_from_slice(digits.format(arg.len()).as_bytes());
+        out.extend_from_slice(b"\r\n");
         out.extend_from_slice(arg);
         out.extend_from_slice(b"\r\n");
     }

@@ -9,6 +9,7 @@ use crate::engine::Outgoing;
 use crate::latency::Events;
 use crate::persistence::Persistence;
 use crate::pubsub::PubSub;
+use crate::replication::Replication;
 use crate::script::Scripts;
 use crate::stats::Stats;
 use crate::tracking::Tracking;
@@ -34,8 +35,8 @@ pub struct ServerState {
     pub latency: Events,
     /// What waits to leave; see [`Outgoing`].
     pub outgoing: VecDeque<Outgoing>,
-    /// Clients that read the stream of effects.
-    pub replicas: Vec<ClientId>,
+    /// Replication.
+    pub repl: Replication,
     /// Clients that asked for MONITOR.
     pub monitors: Vec<ClientId>,
     /// Subscriptions.
@@ -54,6 +55,8 @@ pub struct ServerState {
     pub cron_paused: bool,
     /// CLIENT PAUSE.
     pub pause: Option<Pause>,
+    /// Writes wait for the end of a failover, and for that of a shutdown.
+    pub held: Held,
     /// Memory was over `maxmemory` and nothing could be evicted when the command in progress began.
     pub oom: bool,
     /// Memory is over `maxmemory`, and more is to be evicted soon.
@@ -100,6 +103,23 @@ pub struct Pause {
     pub all: bool,
 }
 
+/// What makes writes wait beside CLIENT PAUSE, for as long as it takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// FAILOVER waits for a replica.
+    pub failover: bool,
+    /// SHUTDOWN waits for replicas.
+    pub shutdown: bool,
+}
+
+impl Held {
+    /// True when writes wait.
+    #[inline]
+    pub fn any(self) -> bool {
+        self.failover || self.shutdown
+    }
+}
+
 /// What INFO shows of the process; the engine's owner keeps it up to date.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessInfo {
@@ -134,10 +154,7 @@ impl ServerState {
         let mut stats = Stats::default();
         stats.commands.resize(crate::commands::all().len(), Default::default());
         stats.histograms.resize_with(crate::commands::all().len(), || None);
-        let mut run_id = String::with_capacity(40);
-        for byte in sha1_of(&seed, now) {
-            run_id.push_str(&format!("{byte:02x}"));
-        }
+        let run_id = sha1_hex(&seed, now);
         let mut sv = ServerState {
             acl: Acl::new(seed),
             clock,
@@ -147,7 +164,7 @@ impl ServerState {
             stats,
             latency: Events::default(),
             outgoing: VecDeque::new(),
-            replicas: Vec::new(),
+            repl: Replication::new(seed, now),
             monitors: Vec::new(),
             pubsub: PubSub::default(),
             cluster: crate::cluster::Cluster::new(sha1_of(&seed, now ^ 1), sha1_of(&seed, now ^ 2)),
@@ -157,6 +174,7 @@ impl ServerState {
             skip_checksum: false,
             cron_paused: false,
             pause: None,
+            held: Held::default(),
             oom: false,
             evicting: false,
             expiry_due: None,
@@ -198,6 +216,11 @@ impl ServerState {
         (self.process.net.0 + live.0, self.process.net.1 + live.1)
     }
 
+    /// True when all that was written to the append-only file is safe on the disk.
+    pub fn log_is_safe(&self) -> bool {
+        self.persist.logs() && self.persist.log.offset.1 >= self.persist.log.offset.0
+    }
+
     /// Sends bytes to a client outside of its own command's reply.
     pub fn send(&mut self, client: ClientId, bytes: Vec<u8>) {
         self.outgoing.push_back(Outgoing::Reply { client, bytes });
@@ -207,6 +230,11 @@ impl ServerState {
     pub fn log(&mut self, level: LogLevel, text: impl Into<Vec<u8>>) {
         self.outgoing.push_back(Outgoing::Log { level, text: text.into() });
     }
+}
+
+/// 40 hexadecimal digits made of a seed and a number.
+pub(crate) fn sha1_hex(seed: &[u8], number: u64) -> String {
+    sha1_of(seed, number).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn sha1_of(seed: &[u8], now: u64) -> [u8; 20] {

@@ -141,6 +141,8 @@ pub struct Stats {
     pub rates: Rates,
     /// Clients that were closed because of a limit: of queries, of replies.
     pub over_limits: (u64, u64),
+    /// Synchronizations of replicas: full ones, partial ones, and those asked for as partial that became full.
+    pub syncs: (u64, u64, u64),
 }
 
 /// Limits of scripts.
@@ -260,6 +262,7 @@ impl Stats {
         self.connections = 0;
         self.rates = Rates::default();
         self.over_limits = (0, 0);
+        self.syncs = (0, 0, 0);
         self.rejected_connections = 0;
         self.unexpected_errors = 0;
         self.limits = [0; 6];

@@ -195,8 +195,7 @@ fn nothing_leaves_a_scope_that_was_taken_back() {
     b.client = watcher;
     b.run("WATCH k");
     b.client = me;
-    b.engine.sv.replicas.push(replica);
-    b.engine.ks.effects.recording = true;
+    totality_engine::replication::follow(&mut b.engine.ks, &mut b.engine.sv, replica);
     b.left();
     let dirty = b.engine.ks.dirty;
     let body = "redis.call('PUBLISH', 'ch', 'x') redis.call('RPUSH', KEYS[1], 'x') redis.call('FLUSHALL')";
@@ -215,8 +214,7 @@ fn nothing_leaves_a_scope_that_was_taken_back() {
 fn what_expired_untouched_stays_deleted() {
     let mut b = Bench::new();
     let replica = b.engine.connect(ConnInfo::default());
-    b.engine.sv.replicas.push(replica);
-    b.engine.ks.effects.recording = true;
+    totality_engine::replication::follow(&mut b.engine.ks, &mut b.engine.sv, replica);
     b.run("SET gone 1 PX 5");
     b.run("SET k 1");
     b.clock.advance_ms(10);

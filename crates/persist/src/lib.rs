@@ -17,7 +17,7 @@ mod persist;
 mod syncer;
 mod writer;
 
-pub use persist::Persist;
+pub use persist::{Persist, Piece};
 
 use std::io;
 

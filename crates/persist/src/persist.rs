@@ -9,7 +9,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use totality_engine::dump::load::{LoadOptions, begin_snapshot};
+use totality_ds::crc::crc64;
+use totality_engine::dump::load::{ForReplicas, LoadOptions, begin_snapshot, begin_sync};
 use totality_engine::engine::Engine;
 use totality_engine::execute::update_recording;
 use totality_engine::keyspace::Keyspace;
@@ -26,10 +27,43 @@ const FEW: usize = 10_000;
 /// What an error reply says when there is no more to say: the log has it.
 const FAILED: &str = "ERR";
 
+/// Where a snapshot goes.
+enum Sink {
+    /// To a file.
+    File(FileWriter),
+    /// To replicas: the owner of the connections takes it.
+    Replicas(Pipe),
+}
+
+/// A snapshot's bytes on their way to replicas.
+#[derive(Default)]
+struct Pipe {
+    bytes: Vec<u8>,
+    crc: u64,
+}
+
+impl Pipe {
+    fn put(&mut self, bytes: &[u8], checksum: bool) {
+        if checksum {
+            self.crc = crc64(self.crc, bytes);
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+}
+
+/// A part of a snapshot for replicas.
+#[derive(Debug)]
+pub struct Piece {
+    /// What comes next.
+    pub bytes: Vec<u8>,
+    /// It is the end.
+    pub last: bool,
+}
+
 /// A snapshot that is being written.
 struct Running {
     job: Job,
-    writer: FileWriter,
+    sink: Sink,
     /// All was handed to the writer.
     sent: bool,
     /// The base that it becomes.
@@ -47,6 +81,10 @@ pub struct Persist {
     next_step: Instant,
     next_rewrite: Instant,
     fatal: Option<String>,
+    /// Replicas wait for the snapshot on disk that is being written.
+    for_replicas: bool,
+    /// It is complete, or will never be.
+    saved: Option<Result<File, String>>,
 }
 
 impl std::fmt::Debug for Persist {
@@ -72,6 +110,8 @@ impl Persist {
             next_step: soon,
             next_rewrite: soon,
             fatal: None,
+            for_replicas: false,
+            saved: None,
         }
     }
 
@@ -247,19 +287,93 @@ impl Persist {
         writer.wait()
     }
 
-    /// Hands all of the snapshot in the making to its writer.
-    fn drive(&mut self, ks: &mut Keyspace, sv: &ServerState) {
+    /// Hands all of the snapshot in the making to its writer. One for replicas is given up: it could not be kept.
+    fn drive(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
         let Some(running) = self.running.as_mut().filter(|running| !running.sent) else { return };
+        let Sink::File(writer) = &mut running.sink else { return self.cancel(ks, sv) };
         loop {
             let ended = ks.snapshot_step(&mut || false);
-            running.writer.send(ks.take_snapshot_bytes(), true);
+            writer.send(ks.take_snapshot_bytes(), true);
             if ended {
                 break;
             }
         }
-        running.writer.finish(sv.config.rdbchecksum, true);
+        writer.finish(sv.config.rdbchecksum, true);
         running.sent = true;
         ks.drop_snapshot();
+    }
+
+    /// Begins a snapshot that goes to replicas as it is made; see [`Persist::take_piece`].
+    ///
+    /// # Errors
+    /// When another is being written.
+    pub fn begin_sync(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        wanted: ForReplicas,
+    ) -> Result<(), String> {
+        if self.running.is_some() {
+            return Err("another snapshot is being written".to_owned());
+        }
+        begin_sync(ks, sv, wanted);
+        self.start(ks, sv, Job::Sync, Sink::Replicas(Pipe::default()), None);
+        Ok(())
+    }
+
+    /// The next part of the snapshot for replicas. `None`: it was given up. Nothing may be there yet.
+    pub fn take_piece(&mut self, sv: &mut ServerState) -> Option<Piece> {
+        let running = self.running.as_mut()?;
+        let Sink::Replicas(pipe) = &mut running.sink else { return None };
+        let piece = Piece { bytes: std::mem::take(&mut pipe.bytes), last: running.sent };
+        self.next_step = Instant::now();
+        if piece.last {
+            self.running = None;
+            sv.persist.job = None;
+        }
+        Some(piece)
+    }
+
+    /// True when [`Persist::take_piece`] has something to give.
+    pub fn has_piece(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| match &running.sink {
+            Sink::Replicas(pipe) => !pipe.bytes.is_empty() || running.sent,
+            Sink::File(_) => false,
+        })
+    }
+
+    /// Gives up the snapshot for replicas: there are none left that want it.
+    pub fn cancel_sync(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        let syncs = self.running.as_ref().is_some_and(|running| running.job == Job::Sync);
+        if syncs || (self.for_replicas && sv.config.save.is_empty()) {
+            self.cancel(ks, sv);
+        }
+    }
+
+    /// Begins a snapshot on disk for replicas; see [`Persist::take_saved`].
+    ///
+    /// # Errors
+    /// When it cannot be begun.
+    pub fn save_for_replicas(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+        self.begin_save(ks, sv)?;
+        self.for_replicas = true;
+        Ok(())
+    }
+
+    /// What became of the snapshot on disk for replicas, once.
+    pub fn take_saved(&mut self) -> Option<Result<File, String>> {
+        self.saved.take()
+    }
+
+    /// True while a snapshot or a base is being written.
+    pub fn is_busy(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Removes the snapshot that was written for replicas only.
+    pub fn remove_snapshot(&mut self, sv: &ServerState) {
+        // It may be gone already.
+        let _ = std::fs::remove_file(self.snapshot_path(sv));
     }
 
     fn begin_save(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
@@ -295,13 +409,24 @@ impl Persist {
         }
         let writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
         begin_snapshot(ks, sv, base.is_some());
+        self.start(ks, sv, job, Sink::File(writer), base);
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        job: Job,
+        sink: Sink,
+        base: Option<Part>,
+    ) {
         if sv.config.rdb_key_save_delay > 0 {
             ks.slow_snapshot();
         }
-        self.running = Some(Running { job, writer, sent: false, base, began: Instant::now() });
+        self.running = Some(Running { job, sink, sent: false, base, began: Instant::now() });
         sv.persist.job = Some((job, now(sv)));
         self.next_step = Instant::now();
-        Ok(())
     }
 
     /// Gives up what is written in the background.
@@ -309,6 +434,9 @@ impl Persist {
         if self.running.take().is_some() {
             ks.drop_snapshot();
             sv.persist.job = None;
+            if std::mem::take(&mut self.for_replicas) {
+                self.saved = Some(Err("given up".to_owned()));
+            }
         }
     }
 
@@ -488,7 +616,16 @@ impl Persist {
         if began < self.next_step {
             return;
         }
-        if !running.writer.has_room() {
+        let room = match &mut running.sink {
+            Sink::File(writer) => writer.has_room(),
+            // Who takes it sets the next step to now.
+            Sink::Replicas(pipe) if pipe.bytes.is_empty() => true,
+            Sink::Replicas(_) => {
+                self.next_step = began + Duration::from_millis(100);
+                return;
+            }
+        };
+        if !room {
             self.next_step = began + Duration::from_millis(1);
             return;
         }
@@ -501,10 +638,17 @@ impl Persist {
         let before = ks.snapshot_progress().0;
         let ended = ks.snapshot_step(&mut || delay > 0 || began.elapsed() >= STEP);
         let keys = ks.snapshot_progress().0 - before;
-        running.writer.send(ks.take_snapshot_bytes(), false);
+        let bytes = ks.take_snapshot_bytes();
+        match &mut running.sink {
+            Sink::File(writer) => writer.send(bytes, false),
+            Sink::Replicas(pipe) => pipe.put(&bytes, sv.config.rdbchecksum),
+        }
         if ended {
             running.sent = true;
-            running.writer.finish(sv.config.rdbchecksum, false);
+            match &mut running.sink {
+                Sink::File(writer) => writer.finish(sv.config.rdbchecksum, false),
+                Sink::Replicas(pipe) => pipe.bytes.extend_from_slice(&pipe.crc.to_le_bytes()),
+            }
             ks.drop_snapshot();
         } else if delay > 0 {
             self.next_step = began + Duration::from_micros(delay.saturating_mul(keys));
@@ -512,7 +656,11 @@ impl Persist {
     }
 
     fn finish(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
-        let Some(result) = self.running.as_mut().and_then(|running| running.writer.ended()) else { return };
+        let ended = self.running.as_mut().and_then(|running| match &mut running.sink {
+            Sink::File(writer) => writer.ended(),
+            Sink::Replicas(_) => None,
+        });
+        let Some(result) = ended else { return };
         let Some(Running { job, base, began, .. }) = self.running.take() else { return };
         ks.drop_snapshot();
         sv.persist.job = None;
@@ -521,6 +669,11 @@ impl Persist {
             Job::Snapshot => {
                 sv.persist.save_seconds = seconds;
                 sv.persist.save_ok = result.is_ok();
+                if std::mem::take(&mut self.for_replicas) {
+                    let path = self.snapshot_path(sv);
+                    let open = |_| File::open(path).map_err(|e| reason(&e));
+                    self.saved = Some(result.clone().and_then(open));
+                }
                 match result {
                     Ok(_) => {
                         sv.log(LogLevel::Notice, "Background saving terminated with success");
@@ -530,6 +683,8 @@ impl Persist {
                     Err(why) => sv.log(LogLevel::Warning, format!("Background saving error: {why}")),
                 }
             }
+            // Whoever takes the last piece ends it.
+            Job::Sync => {}
             Job::Rewrite => {
                 sv.persist.rewrite_seconds = seconds;
                 let done = result.and_then(|_| match base {

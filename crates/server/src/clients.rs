@@ -1,6 +1,7 @@
 //! Serving clients: what a connection sends is executed, what the engine says is carried out.
 
 use totality_engine::Engine;
+use totality_engine::config::OutputLimit;
 use totality_engine::state::LogLevel;
 use totality_engine::{After, ClientId, Outgoing};
 use totality_resp::{BIG_ARG, Limits, Parsed, Parser, ProtocolError};
@@ -340,8 +341,8 @@ impl Server {
         let client = self.engine.sv.clients.get(turn.client);
         let unknown = client.is_none_or(|c| !c.authenticated) && bytes > UNAUTH_OUTPUT;
         let class = client.map_or(Class::Normal, class);
-        let over =
-            unknown || passes(&self.io.settings, class, bytes, &mut conn.over_soft_since_ms, self.io.now_ms);
+        let over = class != Class::Replica
+            && (unknown || passes(&self.io.settings, class, bytes, &mut conn.over_soft_since_ms, self.io.now_ms));
         if over {
             conn.fate = Fate::Now;
             self.engine.sv.stats.over_limits.1 += 1;
@@ -350,7 +351,7 @@ impl Server {
         over
     }
 
-    fn log_output_limit(&mut self, client: ClientId) {
+    pub(crate) fn log_output_limit(&mut self, client: ClientId) {
         let addr = self.engine.sv.clients.get(client).map_or("", |c| c.conn.addr.as_str());
         let line = format!(
             "Client id={} addr={addr} scheduled to be closed ASAP for overcoming of output buffer limits.",
@@ -438,7 +439,8 @@ impl Server {
         evict::account(&mut self.engine, conn);
         if pending >= self.io.settings.output_alarm {
             let class = self.engine.sv.clients.get(client).map_or(Class::Normal, class);
-            if passes(&self.io.settings, class, pending, &mut conn.over_soft_since_ms, now) {
+            if class != Class::Replica
+                && passes(&self.io.settings, class, pending, &mut conn.over_soft_since_ms, now) {
                 conn.fate = Fate::Now;
                 self.log_output_limit(client);
             }
@@ -463,6 +465,10 @@ impl Server {
             }
             let Some(client) = self.engine.sv.clients.get(conn.client) else { continue };
             let class = class(client);
+            if class == Class::Replica {
+                // They are judged by what they have yet to read of the stream.
+                continue;
+            }
             if passes(settings, class, pending, &mut conn.over_soft_since_ms, now) {
                 gone.push((key, Some(conn.client)));
             } else if settings.timeout_s > 0
@@ -533,7 +539,11 @@ pub(crate) fn passes(
     since_ms: &mut u64,
     now_ms: u64,
 ) -> bool {
-    let limit = &settings.output[class as usize];
+    passes_limit(&settings.output[class as usize], bytes, since_ms, now_ms)
+}
+
+/// The same of a limit that is given.
+pub(crate) fn passes_limit(limit: &OutputLimit, bytes: usize, since_ms: &mut u64, now_ms: u64) -> bool {
     let bytes = bytes as u64;
     if limit.hard > 0 && bytes >= limit.hard {
         return true;

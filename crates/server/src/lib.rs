@@ -19,6 +19,7 @@ mod listen;
 mod log;
 mod meanwhile;
 mod node_file;
+mod primary;
 mod process_info;
 mod rewrite;
 mod server;

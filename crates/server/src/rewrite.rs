@@ -25,6 +25,7 @@ impl Server {
             "loglevel" => log.set_threshold(settings.log_level),
             "port" => self.engine.sv.process.tcp_port = settings.port,
             "client-output-buffer-limit" => self.recheck_output_limits(),
+            "repl-backlog-size" => self.resize_backlog(),
             _ => {}
         }
         self.persist.config_changed(&mut self.engine, name);

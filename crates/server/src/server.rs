@@ -17,6 +17,7 @@ use crate::io::{Io, WAKE};
 use crate::lazy_free::LazyFree;
 use crate::listen::{self, Listener};
 use crate::log::Log;
+use crate::primary::Primary;
 use crate::process_info;
 use crate::settings::Settings;
 use crate::signals::Signals;
@@ -67,6 +68,7 @@ pub struct Server {
     signals: Option<Signals>,
     pub(crate) watchdog: Watchdog,
     lazy_free: LazyFree,
+    pub(crate) primary: Primary,
     next_cron: Instant,
     pub(crate) next_second: Instant,
     pub(crate) ending: bool,
@@ -113,6 +115,7 @@ impl Server {
         let lazy_free =
             LazyFree::start(engine.sv.lazy_free.clone()).map_err(start_error("Can't start a thread"))?;
         let waker = Arc::new(waker);
+        engine.sv.repl.available = true;
         // As Redis says it: what follows is the loading of data.
         io.log.notice("Server initialized");
         let persist = open_files(&mut engine, &mut io, waker.clone())?;
@@ -127,6 +130,7 @@ impl Server {
             signals: None,
             watchdog,
             lazy_free,
+            primary: Primary::default(),
             next_cron: now,
             next_second: now,
             ending: false,
@@ -199,6 +203,7 @@ impl Server {
             self.serve(key);
         }
         self.engine.run_due();
+        self.engine.run_acknowledged();
         self.deliver();
         self.accept();
         self.persist.before_replies(&mut self.engine.sv);
@@ -208,6 +213,7 @@ impl Server {
             self.ending = true;
             return;
         }
+        self.serve_replicas();
         self.flush();
         self.evict_clients();
         self.reap();
@@ -220,6 +226,9 @@ impl Server {
 
     /// When the loop has to turn even if no socket is ready.
     fn next_event(&self) -> Instant {
+        if self.replicas_hungry() {
+            return Instant::now();
+        }
         let next = match self.persist.next_deadline(&self.engine) {
             Some(at) => self.next_cron.min(at),
             None => self.next_cron,
@@ -306,6 +315,7 @@ impl Server {
         if now >= self.next_second {
             self.next_second = now + Duration::from_secs(1);
             self.sweep();
+            self.replication_cron();
             process_info::refresh(&mut self.engine.sv.process);
             self.engine.sv.process.io_calls = self.io.calls;
         }

@@ -53,7 +53,7 @@ table! {
     pubsub { psubscribe publish pubsub punsubscribe spublish ssubscribe subscribe sunsubscribe unsubscribe }
     scripting { eval eval_ro evalsha evalsha_ro fcall fcall_ro function script }
     server {
-        acl bgrewriteaof bgsave command commandlog config dbsize debug flushall flushdb info lastsave latency lolwut memory module monitor replconf replicaof role save shutdown slaveof slowlog swapdb sync
+        acl bgrewriteaof bgsave command commandlog config dbsize debug failover flushall flushdb info lastsave latency lolwut memory module monitor psync replconf replicaof role save shutdown slaveof slowlog swapdb sync
         time
     }
     sorted_set {
@@ -80,6 +80,7 @@ mod debug_digest;
 pub(crate) mod generic_util;
 mod geo_util;
 mod hll_util;
+mod info_replication;
 mod pubsub_util;
 mod script_info;
 mod sort_util;

@@ -232,6 +232,34 @@ pub static PARAMS: &[Param] = &[
     free("commandlog-reply-larger-than", Kind::Int(field!(commandlog_reply_larger_than), -1, i64::MAX)),
     free("commandlog-large-reply-max-len", Kind::Uint(field!(commandlog_large_reply_max_len), 0, MAX)),
     free("latency-tracking-info-percentiles", Kind::Special(set_percentiles, show_percentiles)),
+    alias("primaryauth", &["masterauth"], Kind::Text(field!(primaryauth))),
+    alias("primaryuser", &["masteruser"], Kind::Text(field!(primaryuser))),
+    free("rdb-del-sync-files", Kind::Bool(field!(rdb_del_sync_files))),
+    free("repl-backlog-ttl", Kind::Uint(field!(repl_backlog_ttl), 0, MAX)),
+    free("repl-diskless-load", Kind::Enum(field!(repl_diskless_load), &DISKLESS_LOAD)),
+    free("repl-diskless-sync", Kind::Bool(field!(repl_diskless_sync))),
+    free("repl-diskless-sync-delay", Kind::Uint(field!(repl_diskless_sync_delay), 0, 0x7fff_ffff)),
+    free(
+        "repl-diskless-sync-max-replicas",
+        Kind::Uint(field!(repl_diskless_sync_max_replicas), 0, 0x7fff_ffff),
+    ),
+    free("repl-timeout", Kind::Uint(field!(repl_timeout), 1, 0x7fff_ffff)),
+    alias("replica-announce-ip", &["slave-announce-ip"], Kind::Text(field!(replica_announce_ip))),
+    alias(
+        "replica-announce-port",
+        &["slave-announce-port"],
+        Kind::Uint(field!(replica_announce_port), 0, 65535),
+    ),
+    free("replica-announced", Kind::Bool(field!(replica_announced))),
+    alias("replica-lazy-flush", &["slave-lazy-flush"], Kind::Bool(field!(replica_lazy_flush))),
+    alias("replica-priority", &["slave-priority"], Kind::Uint(field!(replica_priority), 0, 0x7fff_ffff)),
+    alias("replica-read-only", &["slave-read-only"], Kind::Bool(field!(replica_read_only))),
+    alias(
+        "replica-serve-stale-data",
+        &["slave-serve-stale-data"],
+        Kind::Bool(field!(replica_serve_stale_data)),
+    ),
+    free("shutdown-timeout", Kind::Uint(field!(shutdown_timeout), 0, 0x7fff_ffff)),
     free("repl-backlog-size", Kind::Memory(field!(repl_backlog_size), 1, MAX)),
     free("latency-monitor-threshold", Kind::Uint(field!(latency_monitor_threshold), 0, MAX)),
     free("latency-tracking", Kind::Bool(field!(latency_tracking))),
@@ -484,6 +512,9 @@ fn set_save(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     c.save = numbers.join(" ");
     Ok(())
 }
+
+/// Values of `repl-diskless-load`.
+const DISKLESS_LOAD: [&str; 4] = ["disabled", "on-empty-db", "swapdb", "flush-before-load"];
 
 const CLASSES: [&str; 3] = ["normal", "slave", "pubsub"];
 

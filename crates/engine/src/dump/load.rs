@@ -5,6 +5,7 @@ use crate::client::ClientId;
 use crate::cx::{Cx, Origin};
 use crate::engine::NoTicker;
 use crate::keyspace::{Keyspace, SnapshotOptions};
+use crate::replication::Without;
 use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::script;
 use crate::state::ServerState;
@@ -142,11 +143,34 @@ fn load_function(
 
 /// Begins a snapshot of everything. `base`: it is the base of an append-only file.
 pub fn begin_snapshot(ks: &mut Keyspace, sv: &ServerState, base: bool) {
+    let whole = ForReplicas { version: sv.config.rdb_version_compat as u16, without: Without::default() };
+    begin(ks, sv, base, whole);
+}
+
+/// A snapshot as replicas want it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForReplicas {
+    /// The format's version, where the data set fits it.
+    pub version: u16,
+    /// What it leaves out.
+    pub without: Without,
+}
+
+/// Begins a snapshot for replicas.
+pub fn begin_sync(ks: &mut Keyspace, sv: &ServerState, wanted: ForReplicas) {
+    begin(ks, sv, false, wanted);
+}
+
+fn begin(ks: &mut Keyspace, sv: &ServerState, base: bool, wanted: ForReplicas) {
     let config = &sv.config;
+    let compat = config.rdb_version_compat as u16;
+    let timed = ks.dbs().iter().any(|db| db.timed_hashes() > 0);
     let options = SnapshotOptions {
-        version: config.rdb_version_compat as u16,
+        // Deadlines of fields have formats of their own; which one the configuration says.
+        version: if timed { wanted.version.max(compat) } else { wanted.version },
         compress: config.rdbcompression,
         policy: crate::Config::POLICIES[config.maxmemory_policy],
+        data: !wanted.without.data,
     };
     let (used, seconds) = (ks.used_memory() + sv.memory(), sv.stamp / 1_000_000);
     ks.begin_snapshot(options, |w| {
@@ -154,7 +178,14 @@ pub fn begin_snapshot(ks: &mut Keyspace, sv: &ServerState, base: bool) {
         file::aux(w, b"redis-bits", usize::BITS.to_string().as_bytes());
         file::aux(w, b"ctime", seconds.to_string().as_bytes());
         file::aux(w, b"used-mem", used.to_string().as_bytes());
+        if let Some(stream) = sv.repl.position().filter(|_| !base) {
+            file::aux(w, b"repl-stream-db", stream.db.to_string().as_bytes());
+            file::aux(w, b"repl-id", stream.id.as_bytes());
+            file::aux(w, b"repl-offset", stream.offset.to_string().as_bytes());
+        }
         file::aux(w, b"aof-base", if base { b"1" } else { b"0" });
-        sv.scripts.libraries.iter().for_each(|library| file::function(w, &library.code));
+        if !wanted.without.functions {
+            sv.scripts.libraries.iter().for_each(|library| file::function(w, &library.code));
+        }
     });
 }

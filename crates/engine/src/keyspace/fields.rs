@@ -155,7 +155,7 @@ impl Keyspace {
         let names = gone.iter().map(|(field, _)| &field.name[..]);
         let argv: Vec<&[u8]> = [&b"HDEL"[..], key].into_iter().chain(names).collect();
         let ks = guard.keyspace();
-        ks.effects.command(ks.cur, &argv);
+        ks.effects.always(ks.cur, &argv);
         guard.delete_if_empty();
         gone.len()
     }

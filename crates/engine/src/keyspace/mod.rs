@@ -300,6 +300,11 @@ impl Keyspace {
         expire != NO_EXPIRY && expire <= self.now && !self.sees_all && !self.replaying
     }
 
+    /// True while CLIENT PAUSE or the like makes writes wait.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
     /// True where keys past their deadline may be deleted.
     #[inline]
     pub(crate) fn may_delete(&self) -> bool {

@@ -69,6 +69,8 @@ pub struct SnapshotOptions {
     pub compress: bool,
     /// Name of the `maxmemory-policy`: whether idle times or counters are written.
     pub policy: &'static str,
+    /// False: it holds no keys.
+    pub data: bool,
 }
 
 impl Keyspace {
@@ -89,7 +91,7 @@ impl Keyspace {
             expires: db.expires(),
             begun: false,
         };
-        let dbs = self.dbs.iter().enumerate().map(walked).collect();
+        let dbs = self.dbs.iter().enumerate().filter(|_| options.data).map(walked).collect();
         self.snapshot = Some(Box::new(Snapshot {
             w,
             version,

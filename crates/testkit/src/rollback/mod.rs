@@ -47,8 +47,7 @@ impl Bench {
         engine.sv.config.notify_keyspace_events = totality_engine::notify::Class::all();
         let mut bench = Bench { engine, client, watcher, waiters: Vec::new() };
         bench.run_as(subscriber, &["PSUBSCRIBE", "*"]);
-        bench.engine.sv.replicas.push(replica);
-        bench.engine.ks.effects.recording = true;
+        totality_engine::replication::follow(&mut bench.engine.ks, &mut bench.engine.sv, replica);
         bench
     }
 

@@ -1,5 +1,5 @@
-//! WAIT: waits until replicas have acknowledged the writes so far. There are no replicas that acknowledge yet, so it
-//! answers 0: at once when none is asked for, when it may not block (MULTI, scripts), else after the timeout.
+//! WAIT: waits until replicas have acknowledged the client's writes so far, and says how many have: at once when they
+//! are enough or when it may not block (MULTI, scripts), else after the timeout at the latest.
 //!
 //! ```transcript
 //! > WAIT 0 1000
@@ -18,17 +18,25 @@ pub const SPEC: Spec =
     Spec::new("wait", 3, Group::Generic, Flags::BLOCKING, run).args("numreplicas:i timeout:i").tips(&["request_policy:all_shards", "response_policy:agg_min"]).cats(Cat::CONNECTION.union(Cat::NOT_OF_GROUP)).tips(&["request_policy:all_shards", "response_policy:agg_min"]).doc("3.0.0", "O(1)", "Waits for replicas.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
+    if !cx.sv.repl.is_primary() {
+        return Err(CmdError::new(
+            "ERR WAIT cannot be used with replica instances. Please also note that if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.",
+        ));
+    }
     let replicas = cx.int(1)?;
     let timeout = crate::util::parse_i64(cx.args[2])
         .ok_or(CmdError::new("ERR timeout is not an integer or out of range"))?;
     if timeout < 0 {
         return Err(CmdError::new("ERR timeout is negative"));
     }
-    if replicas <= 0 || cx.origin != Origin::Client {
-        cx.reply.int(0);
+    let offset = cx.me()?.written;
+    let acknowledged = cx.sv.repl.acknowledged(offset) as i64;
+    if acknowledged >= replicas || cx.origin != Origin::Client {
+        cx.reply.int(acknowledged);
         return Ok(());
     }
     let deadline = if timeout == 0 { 0 } else { cx.ks.now.saturating_add(timeout) };
+    cx.sv.repl.want_acks = true;
     cx.block(&[], Type::String, deadline);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! WAITAOF: waits until the writes so far are on disk here and on replicas.
 //!
 //! The append-only file here is made safe at once, whatever `appendfsync` says; Redis waits for the next fsync of its
-//! own. Replicas never acknowledge.
+//! own.
 //!
 //! ```transcript since 7.2
 //! > WAITAOF 1 0 100
@@ -35,23 +35,31 @@ fn run(cx: &mut Cx<'_>) -> Res {
     if timeout < 0 {
         return Err(CmdError::new("ERR timeout is negative"));
     }
+    if !cx.sv.repl.is_primary() {
+        return Err(CmdError::new(
+            "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated.",
+        ));
+    }
     if local > 0 && !cx.sv.persist.logs() {
         return Err(CmdError::new(
             "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.",
         ));
     }
-    if replicas == 0 || cx.origin != Origin::Client {
-        if local > 0 && cx.origin == Origin::Client {
-            cx.ticker.persist(cx.ks, cx.sv, Request::SyncLog).map_err(CmdError::owned)?;
-        }
-        let log = &cx.sv.persist.log;
-        let safe = cx.sv.persist.logs() && log.offset.1 >= log.offset.0;
+    let offset = cx.me()?.written;
+    let may_wait = cx.origin == Origin::Client;
+    if local > 0 && may_wait {
+        cx.ticker.persist(cx.ks, cx.sv, Request::SyncLog).map_err(CmdError::owned)?;
+    }
+    let acknowledged = cx.sv.repl.acknowledged_on_disk(offset) as i64;
+    let safe = i64::from(cx.sv.log_is_safe());
+    if (acknowledged >= replicas && safe >= local) || !may_wait {
         cx.reply.array(2);
-        cx.reply.int(i64::from(safe));
-        cx.reply.int(0);
+        cx.reply.int(safe);
+        cx.reply.int(acknowledged);
         return Ok(());
     }
     let deadline = if timeout == 0 { 0 } else { cx.ks.now.saturating_add(timeout) };
+    cx.sv.repl.want_acks = true;
     cx.block(&[], Type::String, deadline);
     Ok(())
 }

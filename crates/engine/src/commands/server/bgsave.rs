@@ -33,7 +33,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
     let transaction = cx.origin == Origin::Exec;
     match cx.sv.persist.job {
-        Some((Job::Snapshot, _)) => {
+        Some((Job::Snapshot | Job::Sync, _)) => {
             return Err(CmdError::new("ERR Background save already in progress"));
         }
         Some(_) if !schedule && !transaction => {

@@ -37,7 +37,7 @@ const SECTIONS: [(&str, bool, Section); 13] = [
     ("memory", true, memory),
     ("persistence", true, persistence),
     ("stats", true, stats),
-    ("replication", true, replication),
+    ("replication", true, crate::commands::info_replication::section),
     ("cpu", true, cpu),
     ("modules", true, modules),
     ("commandstats", false, commandstats),
@@ -124,8 +124,14 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         subscribed += usize::from(client.subscribed() > 0);
     }
     let pause = sv.pause.filter(|pause| pause.until > ks.now);
+    let (reason, actions, left) = match pause {
+        Some(pause) => ("client_pause", if pause.all { "all" } else { "write" }, pause.until - ks.now),
+        None if sv.held.shutdown => ("shutdown_in_progress", "write", i64::MAX - ks.now),
+        None if sv.held.failover => ("failover_in_progress", "write", i64::MAX - ks.now),
+        None => ("none", "none", 0),
+    };
     lines!(out,
-        "connected_clients" = sv.clients.len() - sv.replicas.len(),
+        "connected_clients" = sv.clients.len() - sv.repl.replicas.len(),
         "cluster_connections" = 0,
         "maxclients" = sv.config.maxclients,
         "client_recent_max_input_buffer" = max_in,
@@ -138,9 +144,9 @@ fn clients(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "total_watched_keys" = ks.watch.keys(),
         "total_blocking_keys" = ks.blocked.keys(),
         "total_blocking_keys_on_nokey" = ks.blocked.keys_on_deletion(),
-        "paused_reason" = if pause.is_some() { "client_pause" } else { "none" },
-        "paused_actions" = pause.map_or("none", |pause| if pause.all { "all" } else { "write" }),
-        "paused_timeout_milliseconds" = pause.map_or(0, |pause| pause.until - ks.now),
+        "paused_reason" = reason,
+        "paused_actions" = actions,
+        "paused_timeout_milliseconds" = left,
     );
 }
 
@@ -224,7 +230,7 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     let status = |ok: bool| if ok { "ok" } else { "err" };
     let now = (sv.stamp / 1_000_000) as i64;
     let running = |job: Job| p.job.filter(|(running, _)| *running == job).map(|(_, since)| now - since);
-    let (saving, rewriting) = (running(Job::Snapshot), running(Job::Rewrite));
+    let (saving, rewriting) = (running(Job::Snapshot).or(running(Job::Sync)), running(Job::Rewrite));
     let (done, all) = ks.snapshot_progress();
     out.push_str("# Persistence\r\n");
     lines!(out,
@@ -299,9 +305,9 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "total_active_defrag_time" = 0,
         "current_active_defrag_time" = 0,
         "rejected_connections" = s.rejected_connections,
-        "sync_full" = 0,
-        "sync_partial_ok" = 0,
-        "sync_partial_err" = 0,
+        "sync_full" = s.syncs.0,
+        "sync_partial_ok" = s.syncs.1,
+        "sync_partial_err" = s.syncs.2,
         "expired_keys" = ks.stats.expired,
         "expired_fields" = ks.stats.expired_fields,
         "expired_stale_perc" = format_args!("{:.2}", ks.stats.stale_percent),
@@ -351,23 +357,6 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "script_rollbacks_commands" = s.rollbacks.of(Reason::Commands),
         "savepoint_rollbacks" = s.rollbacks.of(Reason::Savepoint),
         "transaction_rollbacks" = s.rollbacks.of(Reason::Transaction),
-    );
-}
-
-fn replication(_: &Keyspace, sv: &ServerState, out: &mut String) {
-    out.push_str("# Replication\r\n");
-    lines!(out,
-        "role" = "master",
-        "connected_slaves" = sv.replicas.len(),
-        "master_failover_state" = "no-failover",
-        "master_replid" = sv.run_id,
-        "master_replid2" = "0000000000000000000000000000000000000000",
-        "master_repl_offset" = 0,
-        "second_repl_offset" = -1,
-        "repl_backlog_active" = 0,
-        "repl_backlog_size" = sv.config.repl_backlog_size,
-        "repl_backlog_first_byte_offset" = 0,
-        "repl_backlog_histlen" = 0,
     );
 }
 

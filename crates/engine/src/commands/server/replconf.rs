@@ -1,11 +1,12 @@
-//! REPLCONF: what replicas tell about themselves. Options are accepted and, as long as there is no replication, kept
-//! nowhere; ACK has no reply, as in Redis.
+//! REPLCONF: what replicas tell about themselves, and how far they have come. ACK and GETACK have no reply.
 //!
 //! No transcript: only replicas send it.
 
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
+use crate::replication::{self, Announced, Request, Without};
 use crate::spec::{Flags, Group, Spec};
+use crate::util::parse_i64;
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new(
@@ -17,20 +18,123 @@ pub const SPEC: Spec = Spec::new(
 )
 .doc("3.0.0", "O(1)", "Internal command of replication.");
 
-const OPTIONS: [&str; 6] = ["listening-port", "ip-address", "capa", "rdb-only", "rdb-filter-only", "version"];
+/// Longest address that is taken, in bytes.
+const LONGEST_IP: usize = 256;
 
 fn run(cx: &mut Cx<'_>) -> Res {
     if cx.argc().is_multiple_of(2) {
         return Err(SYNTAX);
     }
-    for pair in cx.args[1..].chunks(2) {
-        if pair[0].eq_ignore_ascii_case(b"ack") || pair[0].eq_ignore_ascii_case(b"getack") {
-            return Ok(());
-        }
-        if !OPTIONS.iter().any(|o| o.as_bytes().eq_ignore_ascii_case(pair[0])) {
-            return Err(CmdError::owned([b"ERR Unrecognized REPLCONF option: ", pair[0]].concat()));
+    for i in (1..cx.argc()).step_by(2) {
+        let value = cx.args[i + 1];
+        match cx.args[i].to_ascii_lowercase().as_slice() {
+            b"ack" => {
+                acknowledge(cx, i);
+                return Ok(());
+            }
+            b"getack" => {
+                if cx.sv.repl.upstream().is_some_and(|upstream| upstream.client.is_some()) {
+                    cx.ticker.replicate(cx.ks, cx.sv, Request::Acknowledge).map_err(CmdError::owned)?;
+                }
+                return Ok(());
+            }
+            b"listening-port" => {
+                let port = cx.int(i + 1)?;
+                told(cx)?.port = u16::try_from(port).unwrap_or(0);
+            }
+            b"ip-address" => {
+                if value.len() >= LONGEST_IP {
+                    return Err(CmdError::owned(format!(
+                        "ERR REPLCONF ip-address provided by replica instance is too long: {} bytes",
+                        value.len()
+                    )));
+                }
+                told(cx)?.ip = Some(String::from_utf8_lossy(value).into_owned());
+            }
+            b"capa" => {
+                let (eof, psync2) = (cx.is(i + 1, "eof"), cx.is(i + 1, "psync2"));
+                let told = told(cx)?;
+                told.eof |= eof;
+                told.psync2 |= psync2;
+            }
+            b"rdb-only" => {
+                let on = crate::util::range_arg(value, 0, 1)?;
+                told(cx)?.rdb_only = on == 1;
+            }
+            b"rdb-filter-only" => told(cx)?.without = filter(value)?,
+            b"version" => {
+                let version = version(value).ok_or_else(|| {
+                    CmdError::owned([b"ERR Unrecognized version format: ", value].concat())
+                })?;
+                told(cx)?.version = version;
+            }
+            _ => {
+                return Err(CmdError::owned([b"ERR Unrecognized REPLCONF option: ", cx.args[i]].concat()));
+            }
         }
     }
     cx.reply.ok();
     Ok(())
+}
+
+fn told<'a>(cx: &'a mut Cx<'_>) -> Res<&'a mut Announced> {
+    Ok(cx.me()?.announced.get_or_insert_default())
+}
+
+/// Parts that are left out because they are not named.
+fn filter(value: &[u8]) -> Res<Without> {
+    let mut without = Without { data: true, functions: true };
+    for word in value.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
+        if !word.eq_ignore_ascii_case(b"functions") {
+            return Err(CmdError::owned([b"ERR Unsupported rdb-filter-only option: ", word].concat()));
+        }
+        without.functions = false;
+    }
+    Ok(without)
+}
+
+/// `a.b.c` as `0xaabbcc`.
+fn version(text: &[u8]) -> Option<u32> {
+    let mut parts = std::str::from_utf8(text).ok()?.split('.').map(|part| part.parse::<u8>().ok());
+    let version = (0..3).try_fold(0, |version, _| Some(version << 8 | u32::from(parts.next()??)))?;
+    parts.next().is_none().then_some(version)
+}
+
+fn acknowledge(cx: &mut Cx<'_>, i: usize) {
+    let (ack, seconds) = (parse_i64(cx.args[i + 1]), cx.ks.now / 1000);
+    let disk = if cx.is(i + 2, "fack") { cx.args.get(i + 3).map(|arg| parse_i64(arg)) } else { None };
+    let client = cx.client;
+    let (Some(ack), Some(replica)) = (ack, cx.sv.repl.replica_mut(client)) else { return };
+    let offset = |n: i64| u64::try_from(n).unwrap_or(0);
+    replica.ack = replica.ack.max(offset(ack));
+    match disk {
+        Some(Some(disk)) => replica.ack_aof = replica.ack_aof.max(offset(disk)),
+        Some(None) => return,
+        None => {}
+    }
+    replica.ack_time = seconds;
+    replica.await_ack &= replica.state != replication::ReplicaState::Online;
+    cx.sv.repl.acked = true;
+    replication::count_good(cx.sv);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_have_three_numbers() {
+        assert_eq!(version(b"8.1.2"), Some(0x08_0102));
+        assert_eq!(version(b"255.255.255"), Some(0xff_ffff));
+        for bad in ["8.1", "8.1.2.3", "8.1.x", "256.0.0", "", "8.1."] {
+            assert_eq!(version(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn filters_name_what_is_wanted() {
+        assert_eq!(filter(b"functions"), Ok(Without { data: true, functions: false }));
+        assert_eq!(filter(b""), Ok(Without { data: true, functions: true }));
+        assert!(filter(b"keys").is_err());
+    }
 }

@@ -24,7 +24,7 @@ pub const SPEC: Spec = Spec::new(
 .doc("1.0.0", "O(N) for N keys", "Writes a snapshot of the data set, while all wait.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    if matches!(cx.sv.persist.job, Some((Job::Snapshot, _))) {
+    if matches!(cx.sv.persist.job, Some((Job::Snapshot | Job::Sync, _))) {
         return Err(CmdError::new("ERR Background save already in progress"));
     }
     cx.ticker.persist(cx.ks, cx.sv, Request::Save).map_err(CmdError::owned)?;

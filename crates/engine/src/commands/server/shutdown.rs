@@ -7,7 +7,9 @@ use crate::cx::Cx;
 use crate::engine::Outgoing;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::persistence::Request;
+use crate::replication::stop;
 use crate::spec::{Flags, Group, Spec};
+use crate::state::LogLevel;
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new(
@@ -26,7 +28,7 @@ pub const SPEC: Spec = Spec::new(
 .no_rollback();
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    let (mut save, mut abort, mut force) = (None, false, false);
+    let (mut save, mut abort, mut force, mut now) = (None, false, false, false);
     for i in 1..cx.argc() {
         if cx.is(i, "NOSAVE") && save.is_none() {
             save = Some(false);
@@ -36,7 +38,9 @@ fn run(cx: &mut Cx<'_>) -> Res {
             abort = true;
         } else if cx.is(i, "FORCE") {
             force = true;
-        } else if !cx.is(i, "NOW") {
+        } else if cx.is(i, "NOW") {
+            now = true;
+        } else {
             return Err(SYNTAX);
         }
     }
@@ -44,12 +48,22 @@ fn run(cx: &mut Cx<'_>) -> Res {
         if cx.argc() > 2 {
             return Err(SYNTAX);
         }
-        return Err(CmdError::new("ERR No shutdown in progress."));
+        if cx.sv.repl.stopping.is_none() {
+            return Err(CmdError::new("ERR No shutdown in progress."));
+        }
+        stop::give_up(cx.ks, cx.sv);
+        cx.sv.log(LogLevel::Notice, "Shutdown manually aborted.");
+        cx.reply.ok();
+        return Ok(());
     }
     // While a script runs only an end without saving is possible.
     if let Some(run) = cx.sv.running.as_ref().filter(|_| save != Some(false)) {
         return Err(run.busy());
     }
+    if !now && cx.sv.running.is_none() && cx.sv.config.shutdown_timeout > 0 && stop::lags(cx.sv) {
+        return wait(cx, save, force);
+    }
+    stop::note_lagging(cx.sv);
     if cx.sv.persist.available {
         // While a script runs the owner cannot be asked: it writes when the script has ended.
         if cx.sv.running.is_none() {
@@ -67,5 +81,18 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
     // No reply: the connection ends with the server.
     cx.me()?.close = true;
+    Ok(())
+}
+
+/// Lets the client wait until replicas have what was written.
+fn wait(cx: &mut Cx<'_>, save: Option<bool>, force: bool) -> Res {
+    if cx.sv.repl.stopping.is_none() {
+        stop::begin(cx.ks, cx.sv, save, force);
+    }
+    let id = cx.client;
+    if let Some(stopping) = &mut cx.sv.repl.stopping {
+        stopping.clients.push(id);
+    }
+    cx.me()?.blocked = true;
     Ok(())
 }

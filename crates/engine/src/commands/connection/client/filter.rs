@@ -17,6 +17,8 @@ pub(super) enum Kind {
 pub(super) fn kind_of(client: &Client) -> Kind {
     if client.replica {
         Kind::Replica
+    } else if client.primary {
+        Kind::Primary
     } else if client.subscribed() > 0 {
         Kind::Pubsub
     } else {

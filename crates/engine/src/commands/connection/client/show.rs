@@ -101,6 +101,7 @@ pub(super) fn flags(client: &Client, ks: &Keyspace) -> String {
         }
     };
     flag(client.replica && !client.monitor, 'S');
+    flag(client.primary, 'M');
     flag(client.monitor, 'O');
     flag(kind_of(client) == Kind::Pubsub, 'P');
     flag(client.multi.is_some(), 'x');
