@@ -235,10 +235,7 @@ fn resume(ks: &mut Keyspace, sv: &mut ServerState) {
 #[inline]
 pub fn lacks_replicas(sv: &ServerState) -> bool {
     let least = sv.config.min_replicas_to_write;
-    least > 0
-        && sv.config.min_replicas_max_lag > 0
-        && sv.repl.is_primary()
-        && (sv.repl.good as u64) < least
+    least > 0 && sv.config.min_replicas_max_lag > 0 && sv.repl.is_primary() && (sv.repl.good as u64) < least
 }
 
 /// Why nothing may be written: what is written could be lost.

@@ -413,14 +413,7 @@ impl Persist {
         Ok(())
     }
 
-    fn start(
-        &mut self,
-        ks: &mut Keyspace,
-        sv: &mut ServerState,
-        job: Job,
-        sink: Sink,
-        base: Option<Part>,
-    ) {
+    fn start(&mut self, ks: &mut Keyspace, sv: &mut ServerState, job: Job, sink: Sink, base: Option<Part>) {
         if sv.config.rdb_key_save_delay > 0 {
             ks.slow_snapshot();
         }

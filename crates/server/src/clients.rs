@@ -342,7 +342,8 @@ impl Server {
         let unknown = client.is_none_or(|c| !c.authenticated) && bytes > UNAUTH_OUTPUT;
         let class = client.map_or(Class::Normal, class);
         let over = class != Class::Replica
-            && (unknown || passes(&self.io.settings, class, bytes, &mut conn.over_soft_since_ms, self.io.now_ms));
+            && (unknown
+                || passes(&self.io.settings, class, bytes, &mut conn.over_soft_since_ms, self.io.now_ms));
         if over {
             conn.fate = Fate::Now;
             self.engine.sv.stats.over_limits.1 += 1;
@@ -440,7 +441,8 @@ impl Server {
         if pending >= self.io.settings.output_alarm {
             let class = self.engine.sv.clients.get(client).map_or(Class::Normal, class);
             if class != Class::Replica
-                && passes(&self.io.settings, class, pending, &mut conn.over_soft_since_ms, now) {
+                && passes(&self.io.settings, class, pending, &mut conn.over_soft_since_ms, now)
+            {
                 conn.fate = Fate::Now;
                 self.log_output_limit(client);
             }

@@ -32,9 +32,7 @@ impl Server {
             .repl
             .replicas
             .iter()
-            .filter(|r| {
-                r.state == ReplicaState::WaitStart || (r.state == ReplicaState::WaitEnd && on_disk)
-            })
+            .filter(|r| r.state == ReplicaState::WaitStart || (r.state == ReplicaState::WaitEnd && on_disk))
             .map(|r| r.client)
             .collect();
         // An empty line shows those who wait for a snapshot that somebody is there.
@@ -76,7 +74,11 @@ impl Server {
         let ttl = sv.config.repl_backlog_ttl as i64;
         let repl = &mut sv.repl;
         let idle = (sv.stamp / 1_000_000) as i64 - repl.none_since;
-        if ttl == 0 || idle <= ttl || !repl.replicas.is_empty() || repl.backlog.is_none() || !repl.is_primary()
+        if ttl == 0
+            || idle <= ttl
+            || !repl.replicas.is_empty()
+            || repl.backlog.is_none()
+            || !repl.is_primary()
         {
             return;
         }
@@ -108,9 +110,8 @@ impl Server {
         if !sv.config.rdb_del_sync_files {
             self.primary.left_file = false;
         }
-        let syncs = |state| {
-            matches!(state, ReplicaState::WaitStart | ReplicaState::WaitEnd | ReplicaState::SendBulk)
-        };
+        let syncs =
+            |state| matches!(state, ReplicaState::WaitStart | ReplicaState::WaitEnd | ReplicaState::SendBulk);
         let keeps = !sv.config.save.is_empty() || sv.persist.logs();
         if self.primary.left_file && !keeps && !sv.repl.replicas.iter().any(|r| syncs(r.state)) {
             self.primary.left_file = false;

@@ -41,8 +41,7 @@ impl Server {
         }
         let sv = &self.engine.sv;
         let config = &sv.config;
-        let wants =
-            |r: &Replica| Wants { version: version_for(&r.told, config), without: r.told.without };
+        let wants = |r: &Replica| Wants { version: version_for(&r.told, config), without: r.told.without };
         let waiting = || sv.repl.replicas.iter().filter(|r| r.state == ReplicaState::WaitStart);
         let Some(group) = waiting().next().map(wants) else { return };
         let members: Vec<&Replica> = waiting().filter(|r| wants(r) == group).collect();
@@ -64,7 +63,10 @@ impl Server {
     fn start(&mut self, group: Wants, live: bool, clients: &[ClientId]) {
         let Engine { ks, sv } = &mut self.engine;
         let target = if live { "replicas sockets" } else { "disk" };
-        sv.log(LogLevel::Notice, format!("Starting BGSAVE for SYNC with target: {target} using: normal sync"));
+        sv.log(
+            LogLevel::Notice,
+            format!("Starting BGSAVE for SYNC with target: {target} using: normal sync"),
+        );
         // Every replica begins with a SELECT.
         if sv.repl.is_primary() {
             sv.repl.selected = None;
