@@ -125,6 +125,11 @@ impl Effects {
         self.targets = targets;
     }
 
+    /// Nobody is to see the commands that come, or all.
+    pub fn set_muted(&mut self, muted: bool) {
+        self.targets = Targets { log: !muted, replicas: !muted };
+    }
+
     /// Collects a command for replay in database `db`.
     #[inline]
     pub fn command(&mut self, db: usize, argv: &[&[u8]]) {
