@@ -482,9 +482,9 @@ impl Feed for Source<'_, '_> {
             Value::Num(n) => c.st.number_to_str(n),
             _ => return Err(Fail::Halt(c.error("reader function must return a string"))),
         };
-        let piece = c.st.heap.str(s);
-        src.extend_from_slice(piece);
-        let more = !piece.is_empty();
+        let len = c.bytes(s).len();
+        c.append(src, s, 0, len).map_err(Fail::Halt)?;
+        let more = len > 0;
         c.check_len(src.len()).map_err(Fail::Halt)?;
         Ok(more)
     }

@@ -252,7 +252,7 @@ pub(crate) fn decode(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
         ctx.reserve(len.saturating_mul(3).min(ctx.st.heap.max_string))?;
     }
     let mut data = ctx.take_buf();
-    data.extend_from_slice(ctx.bytes(s));
+    ctx.append(&mut data, s, 0, len)?;
     if len >= 2 && (data[0] == 0 || data[1] == 0) {
         return Err(ctx.error("JSON parser does not support UTF-16 or UTF-32"));
     }

@@ -50,10 +50,10 @@ fn pack(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
 fn encode(ctx: &mut Ctx<'_>, buf: &mut Vec<u8>, v: Value, level: u32) -> Result<(), LuaError> {
     match v {
         Value::Str(s) => {
-            let bytes = ctx.bytes(s);
-            ctx.check_len(buf.len() + bytes.len() + 5)?;
-            head_bytes(buf, bytes.len());
-            buf.extend_from_slice(bytes);
+            let len = ctx.bytes(s).len();
+            ctx.check_len(buf.len() + len + 5)?;
+            head_bytes(buf, len);
+            ctx.append(buf, s, 0, len)?;
         }
         Value::Bool(b) => buf.push(if b { 0xc3 } else { 0xc2 }),
         Value::Num(n) => encode_number(buf, n),

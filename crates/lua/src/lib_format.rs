@@ -125,8 +125,9 @@ fn item(ctx: &mut Ctx<'_>, buf: &mut Vec<u8>, arg: usize, d: &Directive) -> Resu
             let s = ctx.check_str(arg)?;
             let bytes = ctx.bytes(s);
             if bytes.len() >= LONG && d.spec.precision.is_none() {
-                ctx.check_len(buf.len() + bytes.len())?;
-                buf.extend_from_slice(bytes);
+                let len = bytes.len();
+                ctx.check_len(buf.len() + len)?;
+                ctx.append(buf, s, 0, len)?;
             } else {
                 let text = memchr::memchr(0, bytes).map_or(bytes, |end| &bytes[..end]);
                 numfmt::format_bytes(buf, &d.spec, text);

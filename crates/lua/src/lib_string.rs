@@ -69,10 +69,9 @@ pub(crate) fn push_buf(ctx: &mut Ctx<'_>, mut buf: Vec<u8>) -> Result<usize, Lua
 fn push_part(ctx: &mut Ctx<'_>, s: StrId, from: usize, to: usize) -> Result<(), LuaError> {
     if to - from > LARGE {
         ctx.reserve(to - from)?;
-        ctx.check_len(to - from)?;
     }
-    let id = ctx.st.heap.strs.substr(s, from, to);
-    ctx.push(Value::Str(id));
+    let part = ctx.substr(s, from, to)?;
+    ctx.push(part);
     Ok(())
 }
 
@@ -151,12 +150,17 @@ fn rep(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
     }
     let mut buf = ctx.take_buf();
     buf.reserve_exact(total);
-    buf.extend_from_slice(ctx.bytes(s));
+    ctx.append(&mut buf, s, 0, len)?;
     while buf.len() < total {
         // Doubles what is there, in pieces of a size that lets the run be stopped.
         let whole = (PIECE / len).max(1) * len;
         let n = buf.len().min(whole).min(total - buf.len());
-        buf.extend_from_within(..n);
+        if n <= crate::native::PIECE {
+            buf.extend_from_within(..n);
+        } else {
+            // What is repeated is large itself.
+            ctx.append(&mut buf, s, 0, n)?;
+        }
         ctx.step(n as u32)?;
     }
     push_buf(ctx, buf)
@@ -460,8 +464,7 @@ fn gsub(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
 #[inline]
 fn append(ctx: &mut Ctx<'_>, buf: &mut Vec<u8>, s: StrId, from: usize, to: usize) -> Result<(), LuaError> {
     ctx.check_len(buf.len() + (to - from))?;
-    buf.extend_from_slice(&ctx.bytes(s)[from..to]);
-    Ok(())
+    ctx.append(buf, s, from, to)
 }
 
 fn replace(

@@ -180,7 +180,7 @@ fn pack(ctx: &mut Ctx<'_>) -> Result<usize, LuaError> {
                     return Err(ctx.arg_error(arg, "string too short"));
                 }
                 ctx.check_len(buf.len() + size + 1)?;
-                buf.extend_from_slice(&ctx.bytes(s)[..size]);
+                ctx.append(&mut buf, s, 0, size)?;
                 if option == b's' {
                     buf.push(0);
                 }

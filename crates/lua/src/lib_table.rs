@@ -1,6 +1,6 @@
 //! The table library.
 
-use crate::native::{Ctx, NativeFn};
+use crate::native::{Ctx, NativeFn, PIECE, append_pieces};
 use crate::value::{LuaError, TableId, Value};
 
 type R = Result<usize, LuaError>;
@@ -176,7 +176,7 @@ fn concat_into(
     last: i32,
     buf: &mut Vec<u8>,
 ) -> Result<(), LuaError> {
-    let mut bad = None;
+    let (mut bad, mut too_long) = (None, 0);
     let room = c.st.heap.max_string.min(c.st.heap.mem.hard.saturating_sub(c.st.heap.used()));
     {
         let (heap, mut steps) = c.parts();
@@ -184,7 +184,17 @@ fn concat_into(
         let tab = heap.table(t);
         while *i <= last {
             match tab.get_int(i64::from(*i)) {
-                Value::Str(s) => buf.extend_from_slice(heap.strs.get(s)),
+                Value::Str(s) => {
+                    let bytes = heap.strs.get(s);
+                    if bytes.len() <= PIECE {
+                        buf.extend_from_slice(bytes);
+                    } else if buf.len() + bytes.len() > room {
+                        too_long = buf.len() + bytes.len();
+                        break;
+                    } else {
+                        append_pieces(bytes, buf, &mut steps)?;
+                    }
+                }
                 Value::Num(n) => crate::numfmt::number_to_string(n, buf),
                 v => {
                     bad = Some(v.type_name());
@@ -202,7 +212,7 @@ fn concat_into(
             *i = next;
         }
     }
-    c.check_len(buf.len())?;
+    c.check_len(buf.len().max(too_long))?;
     if let Some(t) = bad {
         return Err(c.error(&format!("invalid value ({t}) at index {i} in table for 'concat'")));
     }

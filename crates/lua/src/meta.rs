@@ -2,7 +2,7 @@
 
 use crate::call::{call_value, run_error, run_error_bytes};
 use crate::host::Host;
-use crate::native::{Env, State};
+use crate::native::{Env, PIECE, State, Stepper, append_pieces};
 use crate::table::{Lazy, SetError};
 use crate::thread::NATIVE;
 use crate::value::{Limit, LuaError, StrId, Value};
@@ -506,7 +506,7 @@ pub(crate) fn concat(
         while first > from && text_len(st, st.stack[first - 1]).is_some() {
             first -= 1;
         }
-        let s = join(st, env, first, last)?;
+        let s = join(st, env, host, first, last)?;
         st.stack[first] = Value::Str(s);
         last = first;
     }
@@ -530,7 +530,13 @@ fn join_short(st: &mut State, first: usize, last: usize) -> Option<StrId> {
 }
 
 /// Joins stack slots that hold only strings and numbers.
-fn join(st: &mut State, env: &Env<'_>, first: usize, last: usize) -> Result<StrId, LuaError> {
+fn join(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    first: usize,
+    last: usize,
+) -> Result<StrId, LuaError> {
     let total: usize = (first..=last).filter_map(|i| text_len(st, st.stack[i])).sum();
     if total > 1024 && (st.check_len(total).is_err() || st.heap.used() + total > st.heap.gc_at) {
         if total > st.heap.max_string {
@@ -542,8 +548,16 @@ fn join(st: &mut State, env: &Env<'_>, first: usize, last: usize) -> Result<StrI
     let mut buf =
         if total > 64 << 10 { Vec::with_capacity(total) } else { st.bufs.pop().unwrap_or_default() };
     buf.clear();
+    let mut steps = Stepper::new(env.interrupt, host);
     for i in first..=last {
-        append(st, st.stack[i], &mut buf);
+        match st.stack[i] {
+            Value::Str(s) if st.heap.strs.len(s) > PIECE => {
+                append_pieces(st.heap.str(s), &mut buf, &mut steps)?
+            }
+            v => {
+                append(st, v, &mut buf);
+            }
+        }
     }
     if buf.len() > 64 << 10 {
         return Ok(st.heap.strs.intern_vec(buf));

@@ -148,6 +148,22 @@ impl Interrupt {
     }
 }
 
+/// Bytes copied between two looks at the interrupt word.
+pub(crate) const PIECE: usize = 256 << 10;
+
+/// Appends bytes piece by piece.
+pub(crate) fn append_pieces(
+    bytes: &[u8],
+    buf: &mut Vec<u8>,
+    steps: &mut Stepper<'_>,
+) -> Result<(), LuaError> {
+    for piece in bytes.chunks(PIECE) {
+        buf.extend_from_slice(piece);
+        steps.look()?;
+    }
+    Ok(())
+}
+
 /// Tests the interrupt word while other parts of the VM are borrowed. See [`Ctx::parts`].
 pub(crate) struct Stepper<'a> {
     interrupt: &'a AtomicU32,
@@ -433,9 +449,33 @@ impl Ctx<'_> {
         Ok(Value::Str(s))
     }
 
+    /// Appends bytes `from..to` of a string to a buffer, piece by piece: copying hundreds of megabytes takes longer than
+    /// a stop may.
+    #[inline]
+    pub(crate) fn append(
+        &mut self,
+        buf: &mut Vec<u8>,
+        s: StrId,
+        from: usize,
+        to: usize,
+    ) -> Result<(), LuaError> {
+        if to - from <= PIECE {
+            buf.extend_from_slice(&self.bytes(s)[from..to]);
+            return Ok(());
+        }
+        buf.reserve(to - from);
+        let (heap, mut steps) = self.parts();
+        append_pieces(&heap.str(s)[from..to], buf, &mut steps)
+    }
+
     /// Bytes `from..to` (from 0) of a string as a string.
     pub(crate) fn substr(&mut self, s: StrId, from: usize, to: usize) -> Result<Value, LuaError> {
         self.st.check_len(to.saturating_sub(from))?;
+        if to.saturating_sub(from) > PIECE && to - from < self.bytes(s).len() {
+            let mut buf = Vec::new();
+            self.append(&mut buf, s, from, to)?;
+            return Ok(Value::Str(self.st.heap.strs.intern_vec(buf)));
+        }
         Ok(Value::Str(self.st.heap.strs.substr(s, from, to)))
     }
 

@@ -161,3 +161,60 @@ fn ends_within_its_limits() {
     support::count("hostile scripts that end by themselves", all.len());
     assert!(all.len() >= 60);
 }
+
+/// Asks for the next tick in each, and counts.
+struct Ticks {
+    interrupt: Interrupt,
+    count: usize,
+}
+
+impl Host for Ticks {
+    fn call(&mut self, _: HostFn, _: Args<'_>, _: &mut Reply) -> Flow {
+        Flow::Return
+    }
+
+    fn tick(&mut self) -> Tick {
+        self.count += 1;
+        self.interrupt.set(Interrupt::TICK);
+        Tick::Continue
+    }
+}
+
+/// How often the interrupt word was looked at in a run.
+fn looks(script: &str) -> usize {
+    let mut vm = Vm::new(&SandboxBuilder::new(), Limits { max_bytes: 1 << 30, ..limits() });
+    let mut host = Ticks { interrupt: vm.interrupt(), count: 0 };
+    host.interrupt.set(Interrupt::TICK);
+    assert_eq!(vm.run(&chunk(script), Inputs::default(), RunOptions::default(), &mut host), Ok(()), "{script}");
+    host.count
+}
+
+#[test]
+fn copies_of_large_strings_look_at_the_word_meanwhile() {
+    const SETUP: &str = "local s = string.rep('x', 16 * 1024 * 1024) ";
+    let before = looks(SETUP);
+    for copy in [
+        "local t = s .. 'y'",
+        "local t = s .. 1 .. s",
+        "local t = table.concat({s, 'y'})",
+        "local t = s:sub(2)",
+        "local t = s:rep(2)",
+        "local t = s:match('.(.*)')",
+        "local t = s:gsub('y', 'z')",
+        "local t = s:upper()",
+        "local t = s:reverse()",
+        "local t = string.format('%s,', s)",
+        "local t = string.format('%q', s)",
+        "local t = cjson.encode(s)",
+        "local t = cjson.decode('\"' .. s .. '\"')",
+        "local t = cmsgpack.pack(s)",
+        "local t = cmsgpack.unpack(cmsgpack.pack(s))",
+        "local t = struct.pack('s', s)",
+        "local t = struct.unpack('s', s .. '\\0')",
+        "local t = s:find('y', 1, true)",
+    ] {
+        let more = looks(&format!("{SETUP}{copy}")) - before;
+        // Pieces of 256 KiB or less.
+        assert!(more >= 64, "{copy}: {more} looks");
+    }
+}

@@ -90,6 +90,11 @@ impl Keyspace {
         std::mem::take(&mut self.garbage)
     }
 
+    /// Puts something large that is no value aside.
+    pub(crate) fn discard_other(&mut self, other: Box<dyn std::any::Any + Send>) {
+        self.garbage.push_other(other);
+    }
+
     /// Drops a value, or puts it aside when that could take long.
     pub(crate) fn discard(&mut self, value: Value) {
         if value.is_big() {

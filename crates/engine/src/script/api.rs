@@ -1,12 +1,13 @@
 //! The `redis` table beside `call` and `pcall`, and the sandbox that holds it.
 
-use super::cache::{hex, sha_of};
+use super::cache::hex;
 use super::header::{ScriptFlags, valid_name};
 use super::host::{Argv, Registered, Scratch, ScriptHost, arguments, fail};
 use crate::reply::Proto;
 use crate::state::LogLevel;
+use sha1::{Digest, Sha1};
 use totality_lua::host::Reply as LuaReply;
-use totality_lua::{Args, Flow, HostFn, SandboxBuilder, ValueRef};
+use totality_lua::{Args, Flow, HostFn, SandboxBuilder, Tick, ValueRef};
 
 /// `redis.call`
 pub const CALL: HostFn = 0;
@@ -101,7 +102,7 @@ pub(super) fn call(host: &mut ScriptHost<'_>, id: HostFn, args: Args<'_>, reply:
     match id {
         ERROR_REPLY => error_reply(args, reply),
         STATUS_REPLY => status_reply(args, reply),
-        SHA1HEX => sha1hex(args, reply),
+        SHA1HEX => sha1hex(host, args, reply),
         LOG => log(host, args, reply),
         SETRESP => setresp(host, args, reply),
         SET_REPL => set_repl(host, args, reply),
@@ -156,7 +157,10 @@ fn status_reply(args: Args<'_>, reply: &mut LuaReply) -> Flow {
     Flow::Return
 }
 
-fn sha1hex(args: Args<'_>, reply: &mut LuaReply) -> Flow {
+/// Bytes summed up between two looks at the interrupt word.
+const SHA_PIECE: usize = 256 << 10;
+
+fn sha1hex(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> Flow {
     if args.len() != 1 {
         return fail(reply, "ERR wrong number of arguments", true);
     }
@@ -169,7 +173,14 @@ fn sha1hex(args: Args<'_>, reply: &mut LuaReply) -> Flow {
         }
         _ => b"",
     };
-    reply.str(&hex(&sha_of(bytes)));
+    let mut sum = Sha1::new();
+    for piece in bytes.chunks(SHA_PIECE) {
+        sum.update(piece);
+        if host.interrupted() == Tick::Stop {
+            return Flow::Stop;
+        }
+    }
+    reply.str(&hex(&sum.finalize().into()));
     Flow::Return
 }
 

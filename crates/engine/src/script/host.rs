@@ -22,7 +22,7 @@ use crate::state::{LogLevel, ServerState};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use totality_lua::host::Reply as LuaReply;
-use totality_lua::{Args, Flow, FuncRef, Host, HostFn, Tick, ValueRef};
+use totality_lua::{Args, Flow, FuncRef, Host, HostFn, Interrupt, Tick, ValueRef};
 
 /// What holds for one run.
 pub struct Run<'a> {
@@ -195,6 +195,19 @@ impl Host for ScriptHost<'_> {
 }
 
 impl ScriptHost<'_> {
+    /// What the interrupt word asks for, in host functions that take long.
+    pub(super) fn interrupted(&mut self) -> Tick {
+        let word = &self.sv.scripts.interrupt;
+        match word.get() {
+            0 => Tick::Continue,
+            bits if bits & Interrupt::STOP != 0 => Tick::Stop,
+            _ => {
+                word.clear(Interrupt::TICK);
+                self.tick()
+            }
+        }
+    }
+
     fn stop(&mut self, reason: Reason) -> Tick {
         self.run.stopped = Some(reason);
         Tick::Stop

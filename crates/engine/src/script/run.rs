@@ -200,7 +200,6 @@ fn start(
             bytes: vm.used_bytes(),
         });
     }
-    vm.reset();
     give_back(cx, &subject, vm);
     Ok(())
 }
@@ -400,10 +399,20 @@ fn take_vm(cx: &mut Cx<'_>, subject: &Subject) -> Option<Box<Vm>> {
     }
 }
 
-fn give_back(cx: &mut Cx<'_>, subject: &Subject, vm: Box<Vm>) {
+/// A heap of more bytes is freed elsewhere as a whole: that can take longer than the run did.
+const LARGE_HEAP: usize = 4 << 20;
+
+fn give_back(cx: &mut Cx<'_>, subject: &Subject, mut vm: Box<Vm>) {
     match subject {
-        Subject::Function { name } => cx.sv.scripts.libraries.give_back(name, vm),
-        Subject::Script { .. } => cx.sv.scripts.vm = Some(vm),
+        Subject::Function { name } => {
+            vm.reset();
+            cx.sv.scripts.libraries.give_back(name, vm);
+        }
+        Subject::Script { .. } if vm.used_bytes() > LARGE_HEAP => cx.ks.discard_other(vm),
+        Subject::Script { .. } => {
+            vm.reset();
+            cx.sv.scripts.vm = Some(vm);
+        }
     }
 }
 
