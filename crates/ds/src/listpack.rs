@@ -224,6 +224,14 @@ impl Default for Listpack {
     }
 }
 
+/// The capacity for `bytes` bytes. A small list gets what the allocator would give anyway (multiples of 16, of which it
+/// keeps 8 itself), as there are many of them; a large one room to grow, as moving it takes long.
+fn room(bytes: usize) -> usize {
+    const SMALL: usize = 256;
+    let wanted = if bytes <= SMALL { bytes } else { bytes + bytes / 8 };
+    (wanted + 8).next_multiple_of(16) - 8
+}
+
 impl Listpack {
     /// An empty list (seven bytes).
     pub fn new() -> Self {
@@ -451,8 +459,7 @@ impl Listpack {
         if new > old {
             let grow = new - old;
             if self.buf.capacity() - len < grow {
-                let slack = ((len + grow) / 8).max(16);
-                self.buf.reserve_exact(grow + slack);
+                self.buf.reserve_exact(room(len + grow) - len);
             }
             self.buf.resize(len + grow, 0);
             self.buf.copy_within(at + old..len, at + new);
