@@ -133,9 +133,10 @@ fn compare(test: &str, oracle: &mut dyn Oracle, redis: bool) {
             // The slower modes see a part of the cases.
             let modes = if case.0.is_multiple_of(4) { vms.len() } else { 1 };
             for vm in &mut vms[..modes] {
-                if vm.run(body) != *theirs {
+                let ours = vm.run(body);
+                if ours != *theirs {
                     out.bad += 1;
-                    report(case, oracle, vm);
+                    report(case, oracle, vm, [theirs, &ours]);
                 }
             }
         }
@@ -151,11 +152,15 @@ fn compare(test: &str, oracle: &mut dyn Oracle, redis: bool) {
     );
 }
 
-/// Shows a difference, as short as it can be made.
-fn report(case: &(u64, Vec<String>), oracle: &mut dyn Oracle, vm: &mut Ours) {
+/// Shows a difference, as short as it can be made. What was seen `first` is shown when it does not come again.
+fn report(case: &(u64, Vec<String>), oracle: &mut dyn Oracle, vm: &mut Ours, first: [&String; 2]) {
     let short = shorten(case.1.clone(), oracle, vm).join("\n");
     let theirs = oracle.run(std::slice::from_ref(&short)).remove(0);
     let ours = vm.run(&short);
+    if theirs == ours {
+        let [theirs, ours] = first;
+        eprintln!("seen once:\n{}\n  theirs {theirs}\n  ours   {ours}", case.1.join("\n"));
+    }
     eprintln!("seed {} ({:?}):\n{short}\n  theirs {theirs}\n  ours   {ours}\n", case.0, vm.mode());
 }
 

@@ -185,7 +185,11 @@ fn looks(script: &str) -> usize {
     let mut vm = Vm::new(&SandboxBuilder::new(), Limits { max_bytes: 1 << 30, ..limits() });
     let mut host = Ticks { interrupt: vm.interrupt(), count: 0 };
     host.interrupt.set(Interrupt::TICK);
-    assert_eq!(vm.run(&chunk(script), Inputs::default(), RunOptions::default(), &mut host), Ok(()), "{script}");
+    assert_eq!(
+        vm.run(&chunk(script), Inputs::default(), RunOptions::default(), &mut host),
+        Ok(()),
+        "{script}"
+    );
     host.count
 }
 
