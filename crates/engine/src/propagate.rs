@@ -125,11 +125,6 @@ impl Effects {
         self.targets = targets;
     }
 
-    /// Nobody is to see the commands that come, or all.
-    pub fn set_muted(&mut self, muted: bool) {
-        self.targets = Targets { log: !muted, replicas: !muted };
-    }
-
     /// Collects a command for replay in database `db`.
     #[inline]
     pub fn command(&mut self, db: usize, argv: &[&[u8]]) {
@@ -425,5 +420,72 @@ pub fn render(argv: &[&[u8]], out: &mut Vec<u8>) {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(arg);
         out.extend_from_slice(b"\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(effects: &mut Effects, selected: &mut Option<usize>, wanted: fn(Targets) -> bool) -> String {
+        let unit = effects.take_commands();
+        let mut out = Vec::new();
+        unit.write(selected, wanted, &mut |bytes| out.extend_from_slice(bytes));
+        effects.reuse(unit);
+        let text = String::from_utf8(out).expect("text");
+        text.split("\r\n").filter(|part| !part.starts_with(['*', '$'])).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn units_are_written_as_redis_does() {
+        let (mut effects, mut selected) = (Effects { recording: true, ..Effects::default() }, None);
+        effects.command(0, &[b"SET", b"a", b"1"]);
+        assert_eq!(written(&mut effects, &mut selected, |to| to.log), "SELECT 0 SET a 1 ");
+        effects.command(2, &[b"SET", b"a", b"1"]);
+        effects.command(3, &[b"DEL", b"b"]);
+        let text = "SELECT 2 MULTI SET a 1 SELECT 3 DEL b EXEC ";
+        assert_eq!(written(&mut effects, &mut selected, |to| to.log), text);
+        effects.apart = true;
+        effects.deletion(3, b"x");
+        effects.deletion(3, b"y");
+        assert_eq!(written(&mut effects, &mut selected, |to| to.log), "DEL x DEL y ");
+        assert!(written(&mut effects, &mut selected, |to| to.log).is_empty());
+    }
+
+    #[test]
+    fn replicas_and_the_file_may_see_different_commands() {
+        let mut effects = Effects { recording: true, ..Effects::default() };
+        effects.set_targets(Targets { log: true, replicas: false });
+        effects.command(0, &[b"SET", b"a", b"1"]);
+        effects.set_targets(Targets { log: false, replicas: false });
+        effects.command(0, &[b"SET", b"b", b"1"]);
+        effects.set_targets(Targets::ALL);
+        effects.command(0, &[b"SET", b"c", b"1"]);
+        let unit = effects.take_commands();
+        let write = |wanted: fn(Targets) -> bool| {
+            let mut out = Vec::new();
+            unit.write(&mut Some(0), wanted, &mut |bytes| out.extend_from_slice(bytes));
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(write(|to| to.replicas), "*3\r\n$3\r\nSET\r\n$1\r\nc\r\n$1\r\n1\r\n");
+        assert_eq!(write(|to| to.log).matches("SET").count(), 2);
+        assert!(write(|to| to.log).starts_with("*1\r\n$5\r\nMULTI"));
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_no_bytes() {
+        let mut effects = Effects { recording: true, ..Effects::default() };
+        effects.command(0, &[b"SET", b"a", b"1"]);
+        let mark = effects.mark();
+        effects.command(0, &[b"SET", b"b", b"1"]);
+        effects.set_lasting(true);
+        effects.deletion(0, b"gone");
+        effects.set_lasting(false);
+        effects.command(0, &[b"SET", b"c", b"1"]);
+        effects.truncate(mark);
+        effects.command(0, &[b"SET", b"d", b"1"]);
+        effects.end_scopes();
+        let text = "MULTI SET a 1 DEL gone SET d 1 EXEC ";
+        assert_eq!(written(&mut effects, &mut Some(0), |to| to.log), text);
     }
 }

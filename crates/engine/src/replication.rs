@@ -357,10 +357,7 @@ pub fn mark(id: &str, n: u64) -> String {
 
 /// Counts the replicas that acknowledge in time, after something about them changed and once a second.
 pub fn count_good(sv: &mut ServerState) {
-    let (least, lag) = (sv.config.min_replicas_to_write, sv.config.min_replicas_max_lag);
-    if least == 0 || lag == 0 {
-        return;
-    }
+    let lag = sv.config.min_replicas_max_lag;
     let now = (sv.stamp / 1_000_000) as i64;
     let good = |r: &&Replica| r.state == ReplicaState::Online && r.lag(now) <= lag as i64;
     sv.repl.good = sv.repl.replicas.iter().filter(good).count();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use totality_engine::Config;
 use totality_engine::config::params;
+use totality_engine::replication::count_good;
 use totality_resp::{quote, split_args};
 
 use crate::conn::Fate;
@@ -26,6 +27,7 @@ impl Server {
             "port" => self.engine.sv.process.tcp_port = settings.port,
             "client-output-buffer-limit" => self.recheck_output_limits(),
             "repl-backlog-size" => self.resize_backlog(),
+            "min-replicas-to-write" | "min-replicas-max-lag" => count_good(&mut self.engine.sv),
             _ => {}
         }
         self.persist.config_changed(&mut self.engine, name);

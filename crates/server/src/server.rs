@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mio::Waker;
+use totality_engine::replication::stop;
 use totality_engine::{Config, Engine, Outgoing};
 use totality_persist::Persist;
 
@@ -259,6 +260,14 @@ impl Server {
         let has = |word: &str| options.split(' ').any(|w| w == word);
         let save = if has("nosave") { Some(false) } else { has("save").then_some(true) };
         let Engine { ks, sv } = &mut self.engine;
+        // Whoever asks twice does not want to wait.
+        let waits = !has("now") && sv.config.shutdown_timeout > 0 && sv.repl.stopping.is_none();
+        if waits && stop::lags(sv) {
+            stop::begin(ks, sv, save, has("force"));
+            self.deliver_log();
+            return false;
+        }
+        stop::note_lagging(sv);
         let saved = self.persist.shutdown(ks, sv, save);
         self.deliver_log();
         if saved.is_err() && !has("force") {

@@ -3,6 +3,7 @@
 use super::cache::hex;
 use super::header::{ScriptFlags, valid_name};
 use super::host::{Argv, Registered, Scratch, ScriptHost, arguments, fail};
+use crate::propagate::Targets;
 use crate::reply::Proto;
 use crate::state::LogLevel;
 use sha1::{Digest, Sha1};
@@ -251,7 +252,8 @@ fn set_repl(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> 
         let text = "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.";
         return fail(reply, text, true);
     }
-    host.ks.effects.set_muted(flags & i64::from(REPL_REPLICA) == 0);
+    let has = |flag: i32| flags & i64::from(flag) != 0;
+    host.ks.effects.set_targets(Targets { log: has(REPL_AOF), replicas: has(REPL_REPLICA) });
     Flow::Return
 }
 

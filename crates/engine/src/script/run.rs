@@ -11,6 +11,7 @@ use crate::busy::Running;
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
 use crate::execute;
+use crate::propagate::Targets;
 use crate::reply::Proto;
 use crate::stats::Limited;
 use std::sync::Arc;
@@ -155,7 +156,7 @@ fn start(
     cx.sv.depth -= 1;
     let function = cx.sv.running.take().is_some_and(|run| run.function);
     cx.ks.cur = db;
-    cx.ks.effects.set_muted(false);
+    cx.ks.effects.set_targets(Targets::ALL);
     cx.sv.scripts.random = Some(vm.random_state());
     let failure = failure(&vm, &ended, flags, stopped);
     close_scopes(cx, scopes, rollback, failure);

@@ -82,6 +82,24 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
+        (b"change-repl-id", 2) => {
+            let repl = &mut cx.sv.repl;
+            repl.new_id();
+            repl.clear_id2();
+            let text = format!("Changing replication IDs after receiving change-repl-id, my new id is '{}'", repl.id);
+            cx.sv.log(crate::state::LogLevel::Notice, text);
+            cx.reply.ok();
+            Ok(())
+        }
+        (b"replicate", 3..) => {
+            if cx.sv.repl.collects() {
+                let mut bytes = Vec::new();
+                crate::propagate::render(&cx.args[2..], &mut bytes);
+                cx.sv.repl.feed(&bytes);
+            }
+            cx.reply.ok();
+            Ok(())
+        }
         (b"help", 2) => help(cx),
         (b"htstats", 3 | 4) => table_stats(cx),
         (b"htstats-key", 3 | 4) => key_table_stats(cx),
@@ -114,7 +132,8 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 }
 
 /// Subcommands, their arguments and what they do.
-const HELP: [(&str, &str); 23] = [
+const HELP: [(&str, &str); 25] = [
+    ("CHANGE-REPL-ID", "Gives the stream of replication a new name: replicas need a full resync."),
     ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Accepted; there are no such lists here."),
     ("DICT-RESIZING <0|1>", "Accepted; tables grow in small steps whatever it says."),
     ("DIGEST", "A digest of all data."),
@@ -131,6 +150,7 @@ const HELP: [(&str, &str); 23] = [
     ("PROTOCOL <type>", "One reply of each kind."),
     ("QUICKLIST-PACKED-THRESHOLD <size>", "Accepted; large elements always have a node of their own."),
     ("RELOAD [NOSAVE] [NOFLUSH] [MERGE]", "Saves the data set and loads it again."),
+    ("REPLICATE <command> [<arg> ...]", "Sends a command to replicas without executing it."),
     ("REPLYBUFFER <subcommand> <value>", "Accepted; reply buffers do not work this way here."),
     ("SET-ACTIVE-EXPIRE <0|1>", "Lets keys past their deadline be, or not."),
     ("SET-DISABLE-DENY-SCRIPTS <0|1>", "Lets scripts call what is not meant for them."),

@@ -171,6 +171,7 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     let (eval, functions) = (sv.scripts.cache.memory() as u64, sv.scripts.libraries.text_bytes() as u64);
     let scripts = eval + functions;
     out.push_str("# Memory\r\n");
+    let backlog = sv.repl.backlog.as_ref().map_or(0, |backlog| backlog.memory());
     lines!(out,
         "used_memory" = used,
         "used_memory_human" = human(used),
@@ -214,6 +215,8 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "mem_fragmentation_ratio" = format_args!("{:.2}", rss as f64 / used.max(1) as f64),
         "mem_fragmentation_bytes" = rss as i64 - used as i64,
         "mem_not_counted_for_evict" = 0,
+        "mem_replication_backlog" = backlog.min(sv.config.repl_backlog_size as usize),
+        "mem_total_replication_buffers" = backlog,
         "mem_clients_slaves" = 0,
         "mem_clients_normal" = sv.client_memory,
         "mem_cluster_links" = 0,
