@@ -63,6 +63,11 @@ impl Busy<'_> {
         self.sv
     }
 
+    /// Data set and state, for what the log of refusals needs.
+    pub fn parts(&mut self) -> (&Keyspace, &mut ServerState) {
+        (self.ks, self.sv)
+    }
+
     /// True once the script is past `busy-reply-threshold`: the owner is to serve its sockets.
     pub fn is_slow(&self) -> bool {
         self.sv.running.as_ref().is_some_and(|run| run.slow)

@@ -1,7 +1,7 @@
 //! The execute gate: every command passes here, whoever gives it. Look-up, arity, rights, state, statistics, slow log
 //! and propagation happen here and nowhere else.
 
-use crate::acl::{self, Denial, Place, Reason, User};
+use crate::acl::{self, Around, Denial, Place, Reason, User};
 use crate::blocked;
 use crate::client::{Client, ClientId, Multi, Queued, ReplyMode};
 use crate::cluster::{self, CROSS_SLOT};
@@ -325,8 +325,7 @@ fn permit(
         Some(multi) => (selected(multi, ks.cur), Place::Multi),
         None => (ks.cur, Place::TopLevel),
     };
-    let dbs = sv.config.databases as usize;
-    acl::check(&client.user, command, argv, db, dbs).map_err(|denial| Denied {
+    acl::check(&client.user, command, argv, Around::of(sv, db)).map_err(|denial| Denied {
         denial,
         place,
         user: client.user.clone(),
@@ -348,8 +347,7 @@ pub(crate) fn permit_queued(ks: &Keyspace, sv: &mut ServerState, id: ClientId, q
     }
     let user = client.user.clone();
     let argv: Vec<&[u8]> = queued.argv.iter().map(|arg| &**arg).collect();
-    let dbs = sv.config.databases as usize;
-    let Err(denial) = acl::check(&user, queued.command, &argv, ks.cur, dbs) else { return Ok(()) };
+    let Err(denial) = acl::check(&user, queued.command, &argv, Around::of(sv, ks.cur)) else { return Ok(()) };
     acl::deny(ks, sv, id, queued.command, &argv, denial, Place::Multi);
     let why = match denial {
         Denial { reason: Reason::Command, .. } => "no permission to execute the command or subcommand",
@@ -357,7 +355,7 @@ pub(crate) fn permit_queued(ks: &Keyspace, sv: &mut ServerState, id: ClientId, q
         Denial { reason: Reason::Channel, .. } => {
             "no permission to access one of the channels used as arguments"
         }
-        Denial { reason: Reason::Database, .. } => "no permission",
+        Denial { reason: Reason::Database | Reason::Script, .. } => "no permission",
     };
     Err(CmdError::owned(format!(
         "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: {why}"

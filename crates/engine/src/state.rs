@@ -125,8 +125,13 @@ impl Held {
 pub struct ProcessInfo {
     /// Process id.
     pub pid: u32,
-    /// TCP port.
+    /// TCP port; 0 for none.
     pub tcp_port: u16,
+    /// TCP port for TLS; 0 for none.
+    pub tls_port: u16,
+    /// Certificates in use, that of the server, that of its own connections and that of the authority: serial number,
+    /// and the second since the Unix epoch at which it ends.
+    pub certificates: [Option<(String, i64)>; 3],
     /// Path of the program.
     pub executable: String,
     /// Path of the configuration file, if one was read.

@@ -162,3 +162,85 @@ fn secrets_stay_out_of_the_slow_log() {
     assert!(log.contains("requirepass") && log.contains("SETUSER") && log.contains("HELLO"), "{log}");
     assert!(!log.contains("secret"), "{log}");
 }
+
+/// Loads scripts with names, and functions, for the rules `run:`.
+fn with_scripts(b: &mut Bench) -> (String, String) {
+    let mut load = |text: &str| {
+        let reply = b.give(b.admin, &["SCRIPT", "LOAD", text]).0;
+        reply.lines().nth(1).unwrap().to_owned()
+    };
+    let named = load("--- @script stock.take\nreturn 'taken'");
+    let other = load("--- @script other\nreturn 'other'");
+    let library = "#!lua name=l\nredis.register_function('f_one', function() return 1 end)\nredis.register_function('g', function() return 2 end)";
+    assert!(b.give(b.admin, &["FUNCTION", "LOAD", library]).0.starts_with('$'));
+    (named, other)
+}
+
+const NO_RUN: &str = "-NOPERM User u has no permissions to run this script or function\r\n";
+
+#[test]
+fn scripts_may_be_limited_by_their_names() {
+    let mut b = Bench::new();
+    let (named, other) = with_scripts(&mut b);
+    b.admin("ACL SETUSER u on nopass +@all ~* &* run:stock.* run:f_*");
+    let u = b.login("u");
+    let taken = "$5\r\ntaken\r\n";
+    assert_eq!(b.give(u, &["EVALSHA", &named, "0"]).0, taken);
+    assert_eq!(b.give(u, &["EVALSHA_RO", &named, "0"]).0, taken);
+    assert_eq!(b.give(u, &["EVAL", "--- @script stock.take\nreturn 'taken'", "0"]).0, taken);
+    assert_eq!(b.give(u, &["EVALSHA", &other, "0"]).0, NO_RUN);
+    assert_eq!(b.give(u, &["FCALL", "f_one", "0"]).0, ":1\r\n");
+    assert_eq!(b.give(u, &["FCALL", "g", "0"]).0, NO_RUN);
+    // A name that a text gives itself is nothing as long as nobody else loaded it.
+    for text in ["--- @script stock.take\nreturn 'mine'", "return 1"] {
+        for argv in [&["EVAL", text, "0"][..], &["EVAL_RO", text, "0"], &["SCRIPT", "LOAD", text], &["SCRIPT", "EXPLAIN", text, "0"]] {
+            assert_eq!(b.give(u, argv).0, NO_RUN, "{argv:?}");
+        }
+    }
+    let library = "#!lua name=m\nredis.register_function('f_two', function() return 1 end)";
+    assert_eq!(b.give(u, &["FUNCTION", "LOAD", library]).0, NO_RUN);
+    assert_eq!(b.give(u, &["FUNCTION", "RESTORE", "x"]).0, NO_RUN);
+    assert!(b.give(u, &["EVALSHA", &"0".repeat(40), "0"]).0.starts_with("-NOSCRIPT"));
+    assert!(b.give(u, &["SCRIPT", "EXPLAIN", &named, "0"]).0.starts_with(['*', '%']));
+    assert_eq!(b.info("acl_access_denied_script"), "12");
+    let log = b.run(b.admin, "ACL LOG 1");
+    assert!(log.contains("\r\n$6\r\nscript\r\n") && log.contains("function|restore"), "{log}");
+    // In transactions, too, and again when they run.
+    b.run(u, "MULTI");
+    assert_eq!(b.give(u, &["EVALSHA", &other, "0"]).0, NO_RUN);
+    assert!(b.run(u, "EXEC").starts_with("-EXECABORT"));
+    b.run(u, "MULTI");
+    assert_eq!(b.give(u, &["EVALSHA", &named, "0"]).0, "+QUEUED\r\n");
+    b.admin("ACL SETUSER u resetrun");
+    assert!(b.run(u, "EXEC").contains("-NOPERM ACLs rules changed"));
+}
+
+#[test]
+fn rules_for_scripts_are_shown_when_they_are_used() {
+    let mut b = Bench::new();
+    let (named, other) = with_scripts(&mut b);
+    let line = |b: &mut Bench| b.run(b.admin, "ACL LIST").lines().nth(2).unwrap().to_owned();
+    b.admin("ACL SETUSER a on nopass +@all ~* &*");
+    let plain = "user a on nopass sanitize-payload ~* &* +@all".replace(" sanitize-payload", "");
+    assert_eq!(line(&mut b), plain);
+    assert!(b.run(b.admin, "ACL GETUSER a").starts_with("*14\r\n"));
+    b.admin("ACL SETUSER a run:x run:x run:y*");
+    assert_eq!(line(&mut b), "user a on nopass ~* &* run:x run:y* +@all");
+    let shown = b.run(b.admin, "ACL GETUSER a");
+    assert!(shown.starts_with("*16\r\n") && shown.contains("$4\r\nruns\r\n$12\r\nrun:x run:y*\r\n"), "{shown}");
+    b.admin("ACL SETUSER a resetrun");
+    assert_eq!(line(&mut b), "user a on nopass ~* &* resetrun +@all");
+    b.admin("ACL SETUSER a allrun");
+    assert_eq!(line(&mut b), plain);
+    // By its SHA1, which nobody can feign, a script need not be there.
+    b.admin(&format!("ACL SETUSER u on nopass +@all ~* &* run:{other}"));
+    b.run(b.admin, "SCRIPT FLUSH");
+    let u = b.login("u");
+    assert_eq!(b.give(u, &["EVAL", "--- @script other\nreturn 'other'", "0"]).0, "$5\r\nother\r\n");
+    assert!(b.give(u, &["EVALSHA", &named, "0"]).0.starts_with("-NOSCRIPT"));
+    // Another selector may allow what the first one does not.
+    b.give(b.admin, &["ACL", "SETUSER", "v", "on", "nopass", "resetrun", "+@all", "(+@all ~* run:g)"]);
+    let v = b.login("v");
+    assert_eq!(b.give(v, &["FCALL", "g", "0"]).0, ":2\r\n");
+    assert_eq!(b.give(v, &["FCALL", "f_one", "0"]).0, NO_RUN.replace(" u ", " v "));
+}

@@ -6,10 +6,11 @@ use std::time::Instant;
 use totality_engine::{After, Busy, ClientId, Outgoing};
 use totality_resp::{Limits, Parsed};
 
-use crate::clients::{Answer, class, log_level, passes, refusal};
+use crate::clients::{admit, class, log_level, passes};
 use crate::conn::{Fate, Read};
 use crate::io::CHUNK;
 use crate::meanwhile::Meanwhile;
+use crate::tls;
 
 /// Commands of one client per tick.
 const COMMANDS: usize = 64;
@@ -43,11 +44,8 @@ impl Meanwhile<'_> {
     }
 
     fn accept(&mut self, busy: &mut Busy<'_>) {
-        self.io.accept(|io, accepted| {
-            if let Some(answer) = refusal(io, &accepted, busy.state().acl.default_user().nopass) {
-                let Answer(text) = answer;
-                // A courtesy: whether it arrives does not matter.
-                let _ = rustix::net::send(&accepted.stream, text, rustix::net::SendFlags::NOSIGNAL);
+        self.io.accept(|io, mut accepted| {
+            if !admit(io, &mut accepted, busy.state().acl.default_user().nopass) {
                 busy.state().stats.rejected_connections += 1;
                 return;
             }
@@ -71,6 +69,17 @@ impl Meanwhile<'_> {
         let mut ended = false;
         if conn.readable && input.len() < self.io.settings.query_limit {
             ended = matches!(self.io.read(key, &mut input, CHUNK), Read::Eof | Read::Broken);
+            // What is said here belongs before the replies.
+            if let Some(conn) = self.io.conns.get_mut(key) {
+                conn.output = std::mem::take(&mut output);
+            }
+            tls::greet(self.io, busy.parts(), key);
+            if let Some(conn) = self.io.conns.get_mut(key) {
+                output = std::mem::take(&mut conn.output);
+                if conn.fate != Fate::Open {
+                    input.clear();
+                }
+            }
         }
         let mut used = 0;
         let mut after = After::Continue;

@@ -13,6 +13,7 @@ use crate::log::Level;
 use crate::meanwhile::Meanwhile;
 use crate::server::Server;
 use crate::settings::{Class, Settings};
+use crate::tls;
 
 /// Commands of one client per turn: the others must not wait longer for it.
 const COMMANDS: usize = 1024;
@@ -32,7 +33,8 @@ const BIG_STEP: usize = 1 << 20;
 const LINGER_MS: u64 = 60_000;
 
 const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
-const DENIED: &[u8] = b"-DENIED Redis is running in protected mode because protected mode is enabled and no password \
+/// What protected mode says to strangers.
+pub(crate) const DENIED: &[u8] = b"-DENIED Redis is running in protected mode because protected mode is enabled and no password \
 is set for the default user. In this mode connections are only accepted from the loopback interface. If you want to \
 connect from external computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode \
 sending the command 'CONFIG SET protected-mode no' from the loopback interface by connecting to Redis from the same \
@@ -43,34 +45,39 @@ the server manually just for testing, restart it with the '--protected-mode no' 
 password for the default user. NOTE: You only need to do one of the above things in order for the server to start \
 accepting connections from the outside.\r\n";
 
-/// What a connection that is refused is told.
-pub(crate) struct Answer(pub &'static [u8]);
-
-/// Why a new connection is refused, if it is.
-/// `open` tells that the default user needs no password.
-pub(crate) fn refusal(io: &Io, accepted: &Accepted, open: bool) -> Option<Answer> {
-    if io.conns.len() >= io.settings.max_clients {
-        Some(Answer(TOO_MANY))
+/// Judges a new connection; `open` tells that the default user needs no password. False when it is refused: then it
+/// has been told, if that could be done.
+pub(crate) fn admit(io: &Io, accepted: &mut Accepted, open: bool) -> bool {
+    let answer = if io.conns.len() >= io.settings.max_clients {
+        TOO_MANY
     } else if open && io.settings.protected && !accepted.local {
-        Some(Answer(DENIED))
+        if let Some(tls) = accepted.stream.tls() {
+            // Before the handshake is over it cannot be told anything.
+            tls.denied = true;
+            return true;
+        }
+        DENIED
     } else {
-        None
+        return true;
+    };
+    if accepted.stream.tls().is_none() {
+        // A courtesy: whether it arrives does not matter.
+        let _ = accepted.stream.send(answer);
     }
+    false
 }
 
 impl Server {
     /// Takes new connections.
     pub(crate) fn accept(&mut self) {
         let engine = &mut self.engine;
-        self.io.accept(|io, accepted| {
-            let answer = refusal(io, &accepted, engine.sv.acl.default_user().nopass);
-            let Accepted { stream, info, .. } = accepted;
-            if let Some(Answer(text)) = answer {
-                // A courtesy: whether it arrives does not matter.
-                let _ = rustix::net::send(&stream, text, rustix::net::SendFlags::NOSIGNAL);
+        self.io.accept(|io, mut accepted| {
+            if !admit(io, &mut accepted, engine.sv.acl.default_user().nopass) {
                 engine.sv.stats.rejected_connections += 1;
                 return;
             }
+            let Accepted { mut stream, info, .. } = accepted;
+            engine.sv.stats.rejected_connections += u64::from(stream.tls().is_some_and(|tls| tls.denied));
             let addr = info.addr.clone();
             let client = engine.connect(info);
             match io.add(stream, client) {
@@ -101,6 +108,7 @@ impl Server {
         let mut ended = false;
         if !conn.backlog && conn.readable {
             ended = matches!(self.io.read(key, &mut buf, most), Read::Eof | Read::Broken);
+            tls::greet(&mut self.io, (&self.engine.ks, &mut self.engine.sv), key);
         }
         let free = buf.capacity() - buf.len();
         if !ended && self.over_query_limit(key, &parser, &buf, free) {
@@ -111,6 +119,7 @@ impl Server {
         let used = self.process(key, &mut parser, &buf);
         self.keep_rest(key, parser, buf, used, own);
         if ended {
+            self.note_failed_handshake(key);
             self.ended(key);
         } else if self.io.conns.get(key).is_some_and(|c| c.backlog || (c.readable && c.fate == Fate::Open)) {
             self.io.enqueue(key);
@@ -156,6 +165,14 @@ impl Server {
             io.argv_mem = conn.parser.args_bytes();
         }
         evict::account(&mut self.engine, conn);
+    }
+
+    /// A client who wanted TLS did not get so far.
+    fn note_failed_handshake(&mut self, key: usize) {
+        let Some(conn) = self.io.conns.get_mut(key) else { return };
+        let Some(why) = conn.stream.tls().and_then(|tls| tls.failure()) else { return };
+        let addr = self.engine.sv.clients.get(conn.client).map_or("", |c| c.conn.addr.as_str());
+        self.io.log.warning(format!("Error accepting a client connection: {why} (addr={addr})"));
     }
 
     /// The peer is done, or the connection broke.
@@ -244,7 +261,7 @@ impl Server {
             End::Backlog => conn.backlog = start < buf.len(),
             End::Postponed => (conn.postponed, conn.backlog) = (true, true),
             End::Blocked => (conn.blocked, conn.backlog) = (true, start < buf.len()),
-            End::Close => {
+            End::Close => { 
                 conn.fate = conn.fate.max(Fate::AfterReplies);
                 return buf.len();
             }
@@ -458,6 +475,13 @@ impl Server {
         for (key, conn) in &mut self.io.conns {
             let idle_ms = now.saturating_sub(conn.active_ms);
             if conn.fate == Fate::AfterReplies && idle_ms > LINGER_MS {
+                gone.push((key, None));
+                continue;
+            }
+            let late = |tls: &mut tls::TlsStream| {
+                tls.is_handshaking() && now.saturating_sub(tls.began_ms) > tls::HANDSHAKE_MS
+            };
+            if conn.stream.tls().is_some_and(late) {
                 gone.push((key, None));
                 continue;
             }

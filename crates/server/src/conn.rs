@@ -10,6 +10,8 @@ use rustix::io::Errno;
 use totality_engine::ClientId;
 use totality_resp::Parser;
 
+use crate::tls::TlsStream;
+
 /// A socket of either kind.
 #[derive(Debug)]
 pub enum Stream {
@@ -17,6 +19,8 @@ pub enum Stream {
     Tcp(TcpStream),
     /// A unix socket
     Unix(UnixStream),
+    /// TCP with TLS
+    Tls(Box<TlsStream>),
 }
 
 impl AsFd for Stream {
@@ -24,6 +28,7 @@ impl AsFd for Stream {
         match self {
             Stream::Tcp(s) => s.as_fd(),
             Stream::Unix(s) => s.as_fd(),
+            Stream::Tls(s) => s.as_fd(),
         }
     }
 }
@@ -38,6 +43,56 @@ impl Stream {
         match self {
             Stream::Tcp(s) => s,
             Stream::Unix(s) => s,
+            Stream::Tls(s) => s.socket(),
+        }
+    }
+
+    /// The encrypted connection, if it is one.
+    pub fn tls(&mut self) -> Option<&mut TlsStream> {
+        match self {
+            Stream::Tls(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// True when bytes wait that a full socket did not take, beside those that the caller keeps.
+    #[inline]
+    pub fn wants_write(&self) -> bool {
+        matches!(self, Stream::Tls(s) if s.wants_write())
+    }
+
+    /// Reads once to the end of `buf`, at most about `most` bytes.
+    #[inline]
+    pub fn read(&mut self, buf: &mut Vec<u8>, most: usize) -> Read {
+        match self {
+            Stream::Tls(s) => s.read(buf, most),
+            plain => read(plain.as_fd(), buf, most),
+        }
+    }
+
+    /// Sends what the socket takes; gives the number of bytes.
+    ///
+    /// # Errors
+    /// `WouldBlock` when it takes nothing now; any other means that the connection is broken.
+    #[inline]
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tls(s) => s.send(bytes),
+            plain => match rustix::net::send(plain.as_fd(), bytes, FLAGS) {
+                Err(Errno::NOBUFS | Errno::NOMEM) => Err(io::ErrorKind::WouldBlock.into()),
+                sent => Ok(sent?),
+            },
+        }
+    }
+
+    /// Sends what waits in the stream itself.
+    ///
+    /// # Errors
+    /// As [`Stream::send`].
+    pub fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Tls(s) => s.flush(),
+            _ => Ok(()),
         }
     }
 }
@@ -169,23 +224,29 @@ impl Conn {
     /// Writes what waits. On `All` the buffer is empty, with its memory.
     pub fn write(&mut self) -> Written {
         while self.sent < self.output.len() {
-            match rustix::net::send(self.stream.as_fd(), &self.output[self.sent..], FLAGS) {
+            match self.stream.send(&self.output[self.sent..]) {
                 Ok(0) => return Written::Full,
                 Ok(n) => {
                     self.sent += n;
                     self.net.1 += n as u64;
                 }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => {
-                    self.compact();
-                    return Written::Full;
-                }
-                Err(_) => return Written::Broken,
+                Err(e) => match e.kind() {
+                    io::ErrorKind::Interrupted => {}
+                    io::ErrorKind::WouldBlock => {
+                        self.compact();
+                        return Written::Full;
+                    }
+                    _ => { return Written::Broken }
+                },
             }
         }
         self.output.clear();
         self.sent = 0;
-        Written::All
+        match self.stream.flush() {
+            Ok(()) => Written::All,
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Written::Full,
+            Err(_) => Written::Broken,
+        }
     }
 
     /// Drops what was sent once it is the larger part, so that a slow reader's buffer does not keep it for ever.
@@ -203,8 +264,8 @@ impl Conn {
 /// A write to a socket that the peer closed is an error, not a signal.
 const FLAGS: rustix::net::SendFlags = rustix::net::SendFlags::NOSIGNAL;
 
-/// Reads once into the free part of `buf`, at most `most` bytes. The kernel writes into memory that nobody cleared.
-pub fn read(fd: BorrowedFd<'_>, buf: &mut Vec<u8>, most: usize) -> Read {
+/// Reads once from a plain socket into the free part of `buf`, at most `most` bytes. The kernel writes into memory that nobody cleared.
+fn read(fd: BorrowedFd<'_>, buf: &mut Vec<u8>, most: usize) -> Read {
     buf.reserve(most);
     let before = buf.len();
     loop {

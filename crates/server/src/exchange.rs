@@ -2,23 +2,43 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use totality_engine::engine::{Broken, Exchange};
 
 /// Longest first line of a reply that is read, in bytes.
 const LINE: u64 = 1024;
 
-/// Sends `request` and reads the first lines of `replies` replies.
-pub fn exchange(peer: (&str, u16), timeout_ms: u64, request: &[u8], replies: usize) -> Exchange {
+/// A connection of either kind.
+trait Line: Read + Write {}
+impl<T: Read + Write> Line for T {}
+
+/// Sends `request`, encrypted if `tls` says how, and reads the first lines of `replies` replies.
+pub fn exchange(
+    peer: (&str, u16),
+    tls: Option<&Arc<ClientConfig>>,
+    timeout_ms: u64,
+    request: &[u8],
+    replies: usize,
+) -> Exchange {
     let broken = |replies, at| Exchange { replies, broken: Some(at) };
     let timeout = Duration::from_millis(timeout_ms.max(1));
-    let Some(mut stream) = connect(peer, timeout) else { return broken(Vec::new(), Broken::Connecting) };
+    let Some(stream) = connect(peer, timeout) else { return broken(Vec::new(), Broken::Connecting) };
     let limited =
         stream.set_read_timeout(Some(timeout)).and_then(|()| stream.set_write_timeout(Some(timeout)));
     if limited.is_err() || stream.set_nodelay(true).is_err() {
         return broken(Vec::new(), Broken::Connecting);
     }
+    let mut stream: Box<dyn Line> = match tls {
+        None => Box::new(stream),
+        Some(config) => match encrypted(stream, config, peer.0) {
+            Some(stream) => Box::new(stream),
+            None => return broken(Vec::new(), Broken::Connecting),
+        },
+    };
     if stream.write_all(request).is_err() {
         return broken(Vec::new(), Broken::Writing);
     }
@@ -35,6 +55,15 @@ pub fn exchange(peer: (&str, u16), timeout_ms: u64, request: &[u8], replies: usi
         }
     }
     Exchange { replies: lines, broken: None }
+}
+
+fn encrypted(
+    stream: TcpStream,
+    config: &Arc<ClientConfig>,
+    host: &str,
+) -> Option<StreamOwned<ClientConnection, TcpStream>> {
+    let name = ServerName::try_from(host.to_owned()).ok()?;
+    Some(StreamOwned::new(ClientConnection::new(config.clone(), name).ok()?, stream))
 }
 
 fn connect((host, port): (&str, u16), timeout: Duration) -> Option<TcpStream> {
@@ -58,10 +87,10 @@ mod tests {
             stream.write_all(b"+OK\r\n-ERR no\r\n").unwrap();
             let _ = stream.read(&mut request);
         });
-        let got = exchange(("127.0.0.1", port), 200, b"ping", 3);
+        let got = exchange(("127.0.0.1", port), None, 200, b"ping", 3);
         assert_eq!(got.replies, [b"+OK".to_vec(), b"-ERR no".to_vec()]);
         assert_eq!(got.broken, Some(Broken::Reading));
         server.join().unwrap();
-        assert_eq!(exchange(("127.0.0.1", port), 200, b"ping", 1).broken, Some(Broken::Connecting));
+        assert_eq!(exchange(("127.0.0.1", port), None, 200, b"ping", 1).broken, Some(Broken::Connecting));
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
@@ -16,6 +16,7 @@ use crate::conn::{Conn, Fate, Read, Stream, Written};
 use crate::listen::{self, Listener};
 use crate::log::Log;
 use crate::settings::Settings;
+use crate::tls::{Tls, TlsStream};
 
 /// Token of the wake-up by another thread.
 pub const WAKE: Token = Token(usize::MAX - 1);
@@ -77,6 +78,8 @@ pub struct Io {
     /// Where requests are read that arrive whole: a connection needs a buffer of its own only for the rest.
     pub shared: Vec<u8>,
     accept_after: Option<Instant>,
+    /// What TLS connections use, if there are any.
+    pub tls: Option<Tls>,
     /// The parameters.
     pub settings: Settings,
     /// The log.
@@ -106,6 +109,7 @@ impl Io {
             pool: Vec::new(),
             shared: Vec::with_capacity(CHUNK),
             accept_after: None,
+            tls: None,
             settings,
             log,
             began: Instant::now(),
@@ -119,17 +123,23 @@ impl Io {
         self.poll.registry()
     }
 
-    /// Replaces the TCP listeners by those of the settings.
-    pub fn listen_tcp(&mut self) -> Result<(), String> {
+    /// Replaces the listeners of one kind, plain or TLS, by those of the settings.
+    pub fn listen_tcp(&mut self, tls: bool) -> Result<(), String> {
         // The old ones first: the new ones may want the same addresses.
-        self.listeners.retain(|l| matches!(l.listener, Listener::Unix(_)));
-        if self.settings.port == 0 {
+        self.listeners.retain(|l| match l.listener {
+            Listener::Tcp(_) => tls,
+            Listener::Tls(_) => !tls,
+            Listener::Unix(_) => true,
+        });
+        let Settings { bind, port, tls_port, backlog, .. } = &self.settings;
+        let (port, kind) = if tls { (*tls_port, "tls") } else { (*port, "tcp") };
+        if port == 0 {
             return Ok(());
         }
-        let Settings { bind, port, backlog, .. } = &self.settings;
         let log = &mut self.log;
-        for listener in listen::tcp(bind, *port, *backlog, |line| log.warning(line))? {
-            self.add_listener(Listener::Tcp(listener)).map_err(|e| e.to_string())?;
+        for listener in listen::tcp(bind, port, *backlog, kind, |line| log.warning(line))? {
+            let listener = if tls { Listener::Tls(listener) } else { Listener::Tcp(listener) };
+            self.add_listener(listener).map_err(|e| e.to_string())?;
         }
         Ok(())
     }
@@ -138,7 +148,9 @@ impl Io {
     pub fn add_listener(&mut self, mut listener: Listener) -> io::Result<()> {
         let token = Token(self.next_listen);
         match &mut listener {
-            Listener::Tcp(l) => self.poll.registry().register(l, token, Interest::READABLE)?,
+            Listener::Tcp(l) | Listener::Tls(l) => {
+                self.poll.registry().register(l, token, Interest::READABLE)?;
+            }
             Listener::Unix(l) => self.poll.registry().register(l, token, Interest::READABLE)?,
         }
         self.next_listen += 1;
@@ -146,13 +158,17 @@ impl Io {
         Ok(())
     }
 
-    /// Addresses that are listened on by TCP.
-    pub fn tcp_addresses(&self) -> Vec<SocketAddr> {
-        let tcp = |l: &Listening| match &l.listener {
-            Listener::Tcp(l) => l.local_addr().ok(),
-            Listener::Unix(_) => None,
-        };
-        self.listeners.iter().filter_map(tcp).collect()
+    /// Addresses that are listened on by TCP, without TLS and with it.
+    pub fn tcp_addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
+        let (mut plain, mut tls) = (Vec::new(), Vec::new());
+        for listening in &self.listeners {
+            match &listening.listener {
+                Listener::Tcp(l) => plain.extend(l.local_addr()),
+                Listener::Tls(l) => tls.extend(l.local_addr()),
+                Listener::Unix(_) => {}
+            }
+        }
+        (plain, tls)
     }
 
     /// Closes all listening sockets.
@@ -233,12 +249,21 @@ impl Io {
     fn accept_one(&mut self, i: usize) -> io::Result<Option<Accepted>> {
         let Some(listening) = self.listeners.get(i) else { return Ok(None) };
         match &listening.listener {
-            Listener::Tcp(l) => {
+            Listener::Tcp(l) | Listener::Tls(l) => {
                 let (stream, addr) = l.accept()?;
                 let laddr = stream.local_addr().map(|a| a.to_string()).unwrap_or_default();
                 self.tune(&stream);
-                let stream = Stream::Tcp(stream);
-                let info = ConnInfo { addr: addr.to_string(), laddr, fd: stream.number(), unix: false };
+                let fd = i64::from(stream.as_raw_fd());
+                let stream = match (&listening.listener, &self.tls) {
+                    (Listener::Tls(_), Some(tls)) => {
+                        let tls = TlsStream::accept(stream, &tls.server, self.now_ms);
+                        Stream::Tls(Box::new(tls.map_err(io::Error::other)?))
+                    }
+                    // Without certificates nobody can be served there.
+                    (Listener::Tls(_), None) => return Err(io::ErrorKind::ConnectionAborted.into()),
+                    _ => Stream::Tcp(stream),
+                };
+                let info = ConnInfo { addr: addr.to_string(), laddr, fd, unix: false };
                 Ok(Some(Accepted { stream, info, local: addr.ip().is_loopback() }))
             }
             Listener::Unix(l) => {
@@ -273,6 +298,7 @@ impl Io {
                     listening.pending = false;
                 }
             }
+            None if e.kind() == io::ErrorKind::ConnectionAborted => {}
             // The peer gave up before we came: take the next one.
             Some(Errno::CONNABORTED | Errno::INTR | Errno::PROTO) => {}
             // Out of descriptors or memory: trying at once again would spin.
@@ -338,7 +364,8 @@ impl Io {
     pub fn enqueue_write(&mut self, key: usize) {
         if let Some(conn) = self.conns.get_mut(key)
             && !conn.to_write
-            && (conn.fate != Fate::Open || (conn.pending() > 0 && !conn.full))
+            && (conn.fate != Fate::Open
+                || ((conn.pending() > 0 || conn.stream.wants_write()) && !conn.full))
         {
             conn.to_write = true;
             self.writes.push(key);
@@ -349,7 +376,7 @@ impl Io {
     pub fn read(&mut self, key: usize, buf: &mut Vec<u8>, most: usize) -> Read {
         let now = self.now_ms;
         let Some(conn) = self.conns.get_mut(key) else { return Read::Broken };
-        let got = crate::conn::read(conn.stream.as_fd(), buf, most);
+        let got = conn.stream.read(buf, most);
         self.calls.0 += 1;
         match got {
             Read::Some(n) | Read::Drained(n) => {
@@ -359,6 +386,9 @@ impl Io {
                 conn.readable = conn.closing || matches!(got, Read::Some(_));
             }
             Read::Eof | Read::Broken => conn.readable = false,
+        }
+        if conn.stream.wants_write() {
+            self.enqueue_write(key);
         }
         got
     }

@@ -25,6 +25,7 @@ mod rewrite;
 mod server;
 mod settings;
 mod signals;
+mod tls;
 mod watchdog;
 
 pub use server::{Handle, Server, StartError};

@@ -12,6 +12,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 pub enum Listener {
     /// TCP, v4 or v6.
     Tcp(TcpListener),
+    /// TCP for TLS.
+    Tls(TcpListener),
     /// A unix socket.
     Unix(UnixListener),
 }
@@ -47,12 +49,13 @@ impl<'a> Bind<'a> {
     }
 }
 
-/// Listens on every address of `binds`. Addresses that are optional, or of a family that the machine lacks, may fail;
+/// Listens on every address of `binds`; `kind` is `tcp` or `tls`, for messages. Addresses that are optional, or of a family that the machine lacks, may fail;
 /// any other failure is an error with Redis's text. `warn` gets a line for each that failed.
 pub fn tcp(
     binds: &[String],
     port: u16,
     backlog: i32,
+    kind: &str,
     mut warn: impl FnMut(String),
 ) -> Result<Vec<TcpListener>, String> {
     let mut out = Vec::new();
@@ -76,7 +79,7 @@ pub fn tcp(
                 warn(line);
                 let absent = e.kind() == io::ErrorKind::AddrNotAvailable && bind.optional;
                 if !absent && !no_such_family(&e) {
-                    return Err(format!("Failed listening on port {port} (tcp), aborting."));
+                    return Err(format!("Failed listening on port {port} ({kind}), aborting."));
                 }
             }
         }
@@ -127,10 +130,11 @@ pub fn unix(path: &str, mode: u32, backlog: i32) -> io::Result<UnixListener> {
     }
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None)?;
     socket.bind(&socket2::SockAddr::unix(path)?)?;
-    socket.listen(backlog)?;
+    // Before anybody can connect.
     if mode != 0 {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
     }
+    socket.listen(backlog)?;
     Ok(UnixListener::from_std(socket.into()))
 }
 
@@ -142,14 +146,14 @@ mod tests {
     fn several_addresses_share_a_port_and_optional_ones_may_be_missing() {
         let binds = ["127.0.0.1".to_owned(), "-192.0.2.1".to_owned()];
         let mut lines = Vec::new();
-        let listeners = tcp(&binds, 0, 16, |l| lines.push(l)).unwrap();
+        let listeners = tcp(&binds, 0, 16, "tcp", |l| lines.push(l)).unwrap();
         assert_eq!(listeners.len(), 1);
         let port = listeners[0].local_addr().unwrap().port();
         let expected = format!(
             "Warning: Could not create server TCP listening socket 192.0.2.1:{port}: Cannot assign requested address"
         );
         assert_eq!(lines, [expected]);
-        let taken = tcp(&["127.0.0.1".to_owned()], port, 16, |_| {});
+        let taken = tcp(&["127.0.0.1".to_owned()], port, 16, "tcp", |_| {});
         assert_eq!(taken.unwrap_err(), format!("Failed listening on port {port} (tcp), aborting."));
     }
 

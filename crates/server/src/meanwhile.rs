@@ -14,6 +14,7 @@ use crate::io::Io;
 use crate::listen;
 use crate::rewrite::{replace_file, rewrite_file};
 use crate::server::raise_file_limit;
+use crate::settings::Settings;
 
 /// The connections and the process, without the engine.
 pub struct Meanwhile<'a> {
@@ -38,7 +39,8 @@ impl Ticker for Meanwhile<'_> {
 
     fn configure(&mut self, name: &str, next: &Config) -> Result<(), String> {
         match name {
-            "port" | "bind" => self.listen(name, next),
+            "port" | "bind" | "tls-port" => self.listen(name, next),
+            _ if name.starts_with("tls-") => self.io.configure_tls(&next.tls),
             "dir" => self.change_dir(&next.dir),
             "maxclients" => {
                 let wanted = next.maxclients as usize;
@@ -58,7 +60,8 @@ impl Ticker for Meanwhile<'_> {
     }
 
     fn exchange(&mut self, peer: (&str, u16), timeout_ms: u64, request: &[u8], replies: usize) -> Exchange {
-        crate::exchange::exchange(peer, timeout_ms, request, replies)
+        let tls = self.io.tls.as_ref().filter(|_| self.io.settings.tls_cluster).map(|tls| &tls.client);
+        crate::exchange::exchange(peer, tls, timeout_ms, request, replies)
     }
 
     fn persist(&mut self, ks: &mut Keyspace, sv: &mut ServerState, request: Request) -> Result<(), String> {
@@ -110,22 +113,36 @@ impl Meanwhile<'_> {
 
     /// Listens on new addresses, or goes back to the old ones.
     fn listen(&mut self, name: &str, next: &Config) -> Result<(), String> {
-        let settings = &mut self.io.settings;
-        let old = (settings.port, std::mem::replace(&mut settings.bind, next.bind.clone()));
-        settings.port = next.port as u16;
-        if let Err(text) = self.io.listen_tcp() {
-            self.io.log.warning(text);
-            (self.io.settings.port, self.io.settings.bind) = old;
-            if let Err(text) = self.io.listen_tcp() {
-                self.io.log.warning(text);
-            }
-            let text = if name == "port" {
-                "Unable to listen on this port. Check server logs."
-            } else {
-                "Failed to bind to specified addresses."
-            };
-            return Err(text.to_owned());
+        if next.tls.port > 0 && self.io.tls.is_none() {
+            self.io.configure_tls(&next.tls)?;
         }
-        Ok(())
+        let io = &mut *self.io;
+        let old = (io.settings.port, io.settings.tls_port, io.settings.bind.clone());
+        let Settings { port, tls_port, bind, .. } = &mut io.settings;
+        // Several parameters may change at once: each is dealt with when its turn comes.
+        match name {
+            "port" => *port = next.port as u16,
+            "tls-port" => *tls_port = next.tls.port as u16,
+            _ => bind.clone_from(&next.bind),
+        }
+        let kinds: &[bool] = match name {
+            "port" => &[false],
+            "tls-port" => &[true],
+            _ => &[false, true],
+        };
+        let Err(text) = kinds.iter().try_for_each(|tls| io.listen_tcp(*tls)) else { return Ok(()) };
+        io.log.warning(text);
+        (io.settings.port, io.settings.tls_port, io.settings.bind) = old;
+        for tls in kinds {
+            if let Err(text) = io.listen_tcp(*tls) {
+                io.log.warning(text);
+            }
+        }
+        let text = if name == "bind" {
+            "Failed to bind to specified addresses."
+        } else {
+            "Unable to listen on this port. Check server logs."
+        };
+        Err(text.to_owned())
     }
 }

@@ -12,11 +12,25 @@ pub fn at_start(info: &mut ProcessInfo, io: &Io, config_file: Option<&Path>) {
     let text = |s: &std::ffi::CStr| s.to_string_lossy().into_owned();
     info.os = format!("{} {} {}", text(uname.sysname()), text(uname.release()), text(uname.machine()));
     info.pid = std::process::id();
-    info.tcp_port = io.tcp_addresses().first().map_or(0, std::net::SocketAddr::port);
+    listeners(info, io);
+    certificates(info, io);
     info.executable = std::env::current_exe().map(|p| p.display().to_string()).unwrap_or_default();
     info.config_file = config_file.map(|p| p.display().to_string()).unwrap_or_default();
     info.total_system_memory = total_memory().unwrap_or(0);
     refresh(info);
+}
+
+/// Which ports are listened on.
+pub fn listeners(info: &mut ProcessInfo, io: &Io) {
+    let (plain, tls) = io.tcp_addresses();
+    let port = |addresses: &[std::net::SocketAddr]| addresses.first().map_or(0, std::net::SocketAddr::port);
+    (info.tcp_port, info.tls_port) = (port(&plain), port(&tls));
+}
+
+/// Which certificates are in use.
+pub fn certificates(info: &mut ProcessInfo, io: &Io) {
+    let shown = io.tls.as_ref().map(|tls| tls.shown.clone()).unwrap_or_default();
+    info.certificates = [shown.server, shown.client, shown.ca].map(|cert| cert.map(|cert| (cert.serial, cert.ends)));
 }
 
 /// Memory and CPU time, from `/proc`; where there is none, the old values stay.

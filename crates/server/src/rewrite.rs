@@ -24,7 +24,10 @@ impl Server {
         *settings = Settings::of(&self.engine.sv.config);
         match name {
             "loglevel" => log.set_threshold(settings.log_level),
-            "port" => self.engine.sv.process.tcp_port = settings.port,
+            "port" | "tls-port" => crate::process_info::listeners(&mut self.engine.sv.process, &self.io),
+            _ if name.starts_with("tls-") => {
+                crate::process_info::certificates(&mut self.engine.sv.process, &self.io);
+            }
             "client-output-buffer-limit" => self.recheck_output_limits(),
             "repl-backlog-size" => self.resize_backlog(),
             "min-replicas-to-write" | "min-replicas-max-lag" => count_good(&mut self.engine.sv),

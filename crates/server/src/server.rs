@@ -72,6 +72,8 @@ pub struct Server {
     pub(crate) primary: Primary,
     next_cron: Instant,
     pub(crate) next_second: Instant,
+    /// When the certificates were last looked at, in milliseconds of the loop's clock.
+    pub(crate) tls_read_ms: u64,
     pub(crate) ending: bool,
 }
 
@@ -102,9 +104,14 @@ impl Server {
         let waker = Waker::new(io.registry(), WAKE).map_err(start_error("Can't create the event loop"))?;
         raise_file_limit(&mut io);
         config.maxclients = io.settings.max_clients as u64;
-        io.listen_tcp().map_err(StartError)?;
+        if config.tls.is_used() && io.configure_tls(&config.tls).is_err() {
+            return Err(StartError("Failed to configure TLS. Check logs for more info.".to_owned()));
+        }
+        for tls in [false, true] {
+            io.listen_tcp(tls).map_err(StartError)?;
+        }
         open_unix(&mut io)?;
-        if io.settings.port == 0 && io.settings.unix_socket.is_empty() {
+        if io.settings.port == 0 && io.settings.tls_port == 0 && io.settings.unix_socket.is_empty() {
             return Err(StartError("Configured to not listen anywhere, exiting.".to_owned()));
         }
         let mut engine = Engine::new(config, Box::new(WallClock::new()), random_seed()?);
@@ -134,6 +141,7 @@ impl Server {
             primary: Primary::default(),
             next_cron: now,
             next_second: now,
+            tls_read_ms: 0,
             ending: false,
         };
         server.write_pid_file();
@@ -149,8 +157,11 @@ impl Server {
                 "Data is kept in memory only: nothing is written to disk by itself, and all of it is lost when the server ends",
             );
         }
-        if !self.io.tcp_addresses().is_empty() {
-            self.io.log.notice("Ready to accept connections tcp");
+        let (plain, tls) = self.io.tcp_addresses();
+        for (addresses, kind) in [(plain, "tcp"), (tls, "tls")] {
+            if !addresses.is_empty() {
+                self.io.log.notice(format!("Ready to accept connections {kind}"));
+            }
         }
         if !self.io.settings.unix_socket.is_empty() {
             self.io.log.notice("Ready to accept connections unix");
@@ -171,9 +182,9 @@ impl Server {
         self.handle.clone()
     }
 
-    /// Addresses listened on by TCP.
+    /// Addresses listened on by TCP without TLS.
     pub fn addresses(&self) -> Vec<std::net::SocketAddr> {
-        self.io.tcp_addresses()
+        self.io.tcp_addresses().0
     }
 
     /// Serves until it is told to end.
@@ -325,6 +336,7 @@ impl Server {
             self.next_second = now + Duration::from_secs(1);
             self.sweep();
             self.replication_cron();
+            self.reload_certificates();
             process_info::refresh(&mut self.engine.sv.process);
             self.engine.sv.process.io_calls = self.io.calls;
         }

@@ -21,6 +21,10 @@ pub enum Class {
 pub struct Settings {
     /// TCP port; 0 for none.
     pub port: u16,
+    /// TCP port for TLS; 0 for none.
+    pub tls_port: u16,
+    /// Other servers of the cluster are called with TLS.
+    pub tls_cluster: bool,
     /// Addresses to listen on.
     pub bind: Vec<String>,
     /// Length of the queue of connections that are not accepted yet.
@@ -60,6 +64,8 @@ impl Settings {
         let alarm = output.iter().flat_map(|l| [l.hard, l.soft]).filter(|n| *n > 0).min();
         Settings {
             port: config.port as u16,
+            tls_port: config.tls.port as u16,
+            tls_cluster: config.tls.cluster,
             bind: config.bind.clone(),
             backlog: config.tcp_backlog.min(65_535) as i32,
             unix_socket: config.unixsocket.clone(),

@@ -2,8 +2,10 @@
 
 use super::user::{Selector, User};
 use crate::commands::{Command, TABLE};
-use crate::keys::{self, Keys};
+use crate::keys::{self, KeyError, Keys};
+use crate::script::Scripts;
 use crate::spec::{Cat, Flags, Group, KEY_READ, KEY_STORE, KeyFlags};
+use crate::state::ServerState;
 
 /// What is refused. Of the reasons of several selectors the greatest is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,6 +14,8 @@ pub enum Reason {
     Database,
     /// The command.
     Command,
+    /// The script or function.
+    Script,
     /// A key.
     Key,
     /// A channel.
@@ -31,16 +35,34 @@ const fn denial(reason: Reason, at: usize) -> Denial {
     Denial { reason, at }
 }
 
-/// Judges a command in database `db` of `dbs`.
+/// What a command is judged by beside itself.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    /// The selected database.
+    pub db: usize,
+    /// Number of databases.
+    pub dbs: usize,
+    /// Scripts and functions that are there.
+    pub scripts: &'a Scripts,
+}
+
+impl Around<'_> {
+    /// In database `db` of this server.
+    pub fn of(sv: &ServerState, db: usize) -> Around<'_> {
+        Around { db, dbs: sv.config.databases as usize, scripts: &sv.scripts }
+    }
+}
+
+/// Judges a command.
 ///
 /// # Errors
 /// What is refused.
 #[cold]
-pub fn check(user: &User, command: &Command, argv: &[&[u8]], db: usize, dbs: usize) -> Result<(), Denial> {
+pub fn check(user: &User, command: &Command, argv: &[&[u8]], around: Around<'_>) -> Result<(), Denial> {
     let mut keys = None;
     let mut worst = denial(Reason::Database, 0);
     for selector in user.selectors() {
-        match selector.check(command, argv, db, dbs, &mut keys) {
+        match selector.check(command, argv, around, &mut keys) {
             Ok(()) => return Ok(()),
             Err(found) => worst = worst.max(found),
         }
@@ -49,11 +71,11 @@ pub fn check(user: &User, command: &Command, argv: &[&[u8]], db: usize, dbs: usi
 }
 
 /// True when the user may run the command and, with the same selector, read any key.
-pub fn unrestricted_keys(user: &User, command: &Command, argv: &[&[u8]], db: usize, dbs: usize) -> bool {
+pub fn unrestricted_keys(user: &User, command: &Command, argv: &[&[u8]], around: Around<'_>) -> bool {
     let mut keys = None;
     user.selectors().iter().any(|selector| {
         let any = selector.all_keys || selector.keys.iter().any(|key| key.read && key.glob == b"*");
-        any && selector.check(command, argv, db, dbs, &mut keys).is_ok()
+        any && selector.check(command, argv, around, &mut keys).is_ok()
     })
 }
 
@@ -66,6 +88,7 @@ pub fn denial_text(user: &User, command: &Command, argv: &[&[u8]], denial: Denia
             let command = command.full_name.as_bytes();
             [b"User ", name, b" has no permissions to run the '", command, b"' command"].concat()
         }
+        (Reason::Script, _) => [b"User ", name, b" has no permissions to run this script or function"].concat(),
         (Reason::Key, false) => b"No permissions to access a key".to_vec(),
         (Reason::Key, true) => {
             [b"User ", name, b" has no permissions to access the '", object, b"' key"].concat()
@@ -86,12 +109,11 @@ impl Selector {
         &self,
         command: &Command,
         argv: &[&[u8]],
-        db: usize,
-        dbs: usize,
-        keys: &mut Option<Keys>,
+        around: Around<'_>,
+        keys: &mut Option<Result<Keys, KeyError>>,
     ) -> Result<(), Denial> {
         if self.dbs.is_some() {
-            self.check_databases(command, argv, db, dbs)?;
+            self.check_databases(command, argv, around.db, around.dbs)?;
         }
         if !self.all_commands && !command.spec.flags.contains(Flags::NO_AUTH) && !self.has_bit(command.id) {
             let words = self.first_args.get(&command.id).map_or(&[][..], Vec::as_slice);
@@ -99,8 +121,14 @@ impl Selector {
                 return Err(denial(Reason::Command, 0));
             }
         }
-        if !self.all_keys && !command.spec.keys.is_empty() {
-            for (at, flags) in keys.get_or_insert_with(|| keys_of(command, argv)) {
+        if !self.may_run(command, argv, around.scripts) {
+            return Err(denial(Reason::Script, 0));
+        }
+        if !self.all_keys && has_keys(command) {
+            let keys = keys.get_or_insert_with(|| keys_of(command, argv));
+            // Which keys it is about cannot be said: nobody may who may not touch any.
+            let keys = keys.as_ref().map_err(|_| denial(Reason::Key, 0))?;
+            for (at, flags) in keys {
                 if !self.may_touch(argv[*at], *flags) {
                     return Err(denial(Reason::Key, *at));
                 }
@@ -217,16 +245,34 @@ fn databases(command: &str, argv: &[&[u8]], dbs: usize) -> Vec<(usize, usize)> {
     places.into_iter().map(number).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
+/// True for commands that may name keys.
+fn has_keys(command: &Command) -> bool {
+    !command.spec.keys.is_empty() || command.spec.name == "debug"
+}
+
 /// The keys with what this very call does to them.
-fn keys_of(command: &Command, argv: &[&[u8]]) -> Keys {
-    let mut keys = keys::find(command.spec, argv).unwrap_or_default();
+fn keys_of(command: &Command, argv: &[&[u8]]) -> Result<Keys, KeyError> {
+    if command.spec.name == "debug" {
+        return Ok(debugged(argv));
+    }
+    let mut keys = keys::find(command.spec, argv)?;
     keys.retain(|(_, flags)| !flags.contains(KeyFlags::NOT_KEY));
     for (_, flags) in &mut keys {
         if flags.contains(KeyFlags::VARIABLE) {
             *flags = flags_of_call(command.spec.name, argv).unwrap_or(*flags);
         }
     }
-    keys
+    Ok(keys)
+}
+
+/// Keys that DEBUG shows something of. The table has none for it, as in Redis, so that COMMAND GETKEYS finds none.
+fn debugged(argv: &[&[u8]]) -> Keys {
+    const ONE: [&[u8]; 4] = [b"object", b"listpack", b"htstats-key", b"digest-value"];
+    let Some(word) = argv.get(1).filter(|word| ONE.iter().any(|one| word.eq_ignore_ascii_case(one))) else {
+        return Keys::new();
+    };
+    let end = if word.eq_ignore_ascii_case(b"digest-value") { argv.len() } else { argv.len().min(3) };
+    (2..end).map(|at| (at, KEY_READ)).collect()
 }
 
 /// What a command does to its key, where that depends on the arguments. A comparison reads the key.
@@ -268,7 +314,7 @@ mod tests {
         }
         let argv: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         let command = commands::resolve_any_arity(&argv).unwrap();
-        check(&user, command, &argv, 0, 16).err().map(|d| (d.reason, d.at))
+        check(&user, command, &argv, Around { db: 0, dbs: 16, scripts: &Scripts::default() }).err().map(|d| (d.reason, d.at))
     }
 
     #[test]

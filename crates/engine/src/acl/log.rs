@@ -1,6 +1,7 @@
 //! The log of refusals (ACL LOG) and their count.
 
 use super::check::{Denial, Reason};
+use super::runs;
 use crate::client::ClientId;
 use crate::commands::Command;
 use crate::keyspace::Keyspace;
@@ -67,28 +68,59 @@ pub fn deny(
     denial: Denial,
     place: Place,
 ) {
+    let denied = &mut sv.acl.denied;
     let (reason, counter) = match denial.reason {
-        Reason::Command => ("command", 1),
-        Reason::Key => ("key", 2),
-        Reason::Channel => ("channel", 3),
-        Reason::Database => ("database", 4),
+        Reason::Command => ("command", &mut denied.commands),
+        Reason::Script => ("script", &mut denied.scripts),
+        Reason::Key => ("key", &mut denied.keys),
+        Reason::Channel => ("channel", &mut denied.channels),
+        Reason::Database => ("database", &mut denied.databases),
     };
-    sv.acl.denied[counter] += 1;
+    *counter += 1;
     let object = match denial.at {
-        0 => command.full_name.as_bytes(),
-        at => argv.get(at).copied().unwrap_or_default(),
+        0 if denial.reason == Reason::Script => runs::name_of(command, argv, &sv.scripts).into_owned(),
+        0 => command.full_name.clone().into_bytes(),
+        at => argv.get(at).map(|arg| arg.to_vec()).unwrap_or_default(),
     };
     let user = sv.clients.get(id).map(|client| client.user.name.clone()).unwrap_or_default();
-    add(ks, sv, id, reason, place, object.to_vec(), user);
+    add(ks, sv, id, reason, place, object, user);
 }
 
 /// Notes that somebody could not log in. `command` is the word he used.
 #[cold]
 pub fn refuse_login(ks: &Keyspace, sv: &mut ServerState, id: ClientId, command: &[u8], user: &[u8]) {
-    sv.acl.denied[0] += 1;
+    sv.acl.denied.logins += 1;
     let multi = sv.clients.get(id).is_some_and(|client| client.multi.is_some());
     let place = if multi { Place::Multi } else { Place::TopLevel };
     add(ks, sv, id, "auth", place, command.to_vec(), user.to_vec());
+}
+
+/// Gives a client the first user of these names, taken from its certificate, that may log in. Without names nothing
+/// happens.
+///
+/// # Errors
+/// None of them may: the first name, which the log notes too.
+pub fn login_by_certificate<'a>(
+    ks: &Keyspace,
+    sv: &mut ServerState,
+    id: ClientId,
+    names: &'a [Vec<u8>],
+) -> Result<(), &'a [u8]> {
+    let Some(first) = names.first() else { return Ok(()) };
+    let user = names.iter().find_map(|name| sv.acl.user(name).filter(|user| user.enabled)).cloned();
+    let Some(client) = sv.clients.get_mut(id) else { return Ok(()) };
+    match user {
+        Some(user) => {
+            client.authenticated = true;
+            client.set_user(user);
+            Ok(())
+        }
+        None => {
+            sv.acl.denied.certificates += 1;
+            add(ks, sv, id, "tls-cert", Place::TopLevel, b"TLS Client Certificate".to_vec(), first.clone());
+            Err(first)
+        }
+    }
 }
 
 fn add(

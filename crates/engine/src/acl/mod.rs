@@ -7,12 +7,13 @@ mod check;
 mod file;
 mod log;
 mod rules;
+mod runs;
 mod sessions;
 mod user;
 
-pub use check::{Denial, Reason, check, denial_text, unrestricted_keys};
+pub use check::{Around, Denial, Reason, check, denial_text, unrestricted_keys};
 pub use file::{configured, declarations, declare, parse_file};
-pub use log::{Entry, Place, deny, refuse_login};
+pub use log::{Entry, Place, deny, login_by_certificate, refuse_login};
 pub use rules::{RuleError, is_word, merge_selectors};
 pub use sessions::{delete_user, kill_client, replace_all, set_default_password, set_user};
 pub use user::{KeyPattern, Selector, User};
@@ -24,6 +25,19 @@ use std::sync::Arc;
 /// Name of the user that new connections have.
 pub const DEFAULT: &[u8] = b"default";
 
+/// How often users were refused, for INFO.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs)]
+pub struct Denials {
+    pub logins: u64,
+    pub commands: u64,
+    pub keys: u64,
+    pub channels: u64,
+    pub databases: u64,
+    pub certificates: u64,
+    pub scripts: u64,
+}
+
 /// The users and the log of refusals.
 pub struct Acl {
     users: BTreeMap<Vec<u8>, Arc<User>>,
@@ -31,8 +45,8 @@ pub struct Acl {
     /// Refusals, newest first.
     pub log: VecDeque<Entry>,
     next_entry: u64,
-    /// Users were refused so often: logins, commands, keys, channels, databases.
-    pub denied: [u64; 5],
+    /// How often users were refused.
+    pub denied: Denials,
     seed: [u8; 16],
     passwords: u64,
 }
@@ -42,7 +56,7 @@ impl Acl {
     pub fn new(seed: [u8; 16]) -> Acl {
         let default = Arc::new(User::all_powerful());
         let users = BTreeMap::from([(DEFAULT.to_vec(), default.clone())]);
-        Acl { users, default, log: VecDeque::new(), next_entry: 0, denied: [0; 5], seed, passwords: 0 }
+        Acl { users, default, log: VecDeque::new(), next_entry: 0, denied: Denials::default(), seed, passwords: 0 }
     }
 
     /// The user that new connections have.

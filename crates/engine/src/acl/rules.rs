@@ -169,8 +169,20 @@ impl Selector {
             }
             b"alldbs" => self.dbs = None,
             b"resetdbs" => self.dbs = Some(Vec::new()),
+            b"allrun" => self.runs = None,
+            b"resetrun" => self.runs = Some(Vec::new()),
             b"allcommands" | b"+@all" => self.set_all(true),
             b"nocommands" | b"-@all" => self.set_all(false),
+            _ if lower.starts_with(b"run:") => {
+                let glob = &rule[4..];
+                if glob.is_empty() || !is_word(glob) {
+                    return Err(RuleError::Syntax);
+                }
+                let runs = self.runs.get_or_insert_default();
+                if !runs.iter().any(|known| known == glob) {
+                    runs.push(glob.to_vec());
+                }
+            }
             _ if lower.starts_with(b"db=") => self.dbs = Some(parse_dbs(&rule[3..])?),
             _ => return self.apply_marked(rule),
         }

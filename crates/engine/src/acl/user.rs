@@ -55,7 +55,9 @@ impl User {
 
     /// True when some command may be refused to this user.
     pub fn is_restricted(&self) -> bool {
-        !self.selectors.iter().any(|s| s.all_commands && s.all_keys && s.all_channels && s.dbs.is_none())
+        !self.selectors.iter().any(|s| {
+            s.all_commands && s.all_keys && s.all_channels && s.dbs.is_none() && s.runs.is_none()
+        })
     }
 
     /// Makes this the only password; an empty one stands for none at all.
@@ -159,6 +161,8 @@ pub struct Selector {
     pub(super) channels: Vec<Vec<u8>>,
     /// Databases, sorted; `None` for all.
     pub(super) dbs: Option<Vec<u32>>,
+    /// Patterns of the scripts that may be run; `None` for all.
+    pub(super) runs: Option<Vec<Vec<u8>>>,
 }
 
 impl Selector {
@@ -174,6 +178,7 @@ impl Selector {
             keys: Vec::new(),
             channels: Vec::new(),
             dbs: None,
+            runs: None,
         }
     }
 
@@ -281,6 +286,7 @@ impl Selector {
                 self.database_rules().into_bytes()
             });
         }
+        parts.push(self.run_rules());
         parts.push(self.command_rules());
         parts.retain(|part| !part.is_empty());
         out.extend_from_slice(&parts.join(&b' '));

@@ -39,9 +39,11 @@ pub(crate) fn explain(cx: &mut Cx<'_>) -> Res {
 fn permit(cx: &mut Cx<'_>) -> Res {
     let Some(client) = cx.sv.client(cx.client).filter(|client| client.restricted) else { return Ok(()) };
     let user = client.user.clone();
-    let Some(eval) = commands::lookup(b"eval") else { return Ok(()) };
-    let argv: Vec<&[u8]> = [&b"eval"[..]].into_iter().chain(cx.args[2..].iter().copied()).collect();
-    let Err(denial) = acl::check(&user, eval, &argv, cx.ks.cur, cx.sv.config.databases as usize) else {
+    let known = cache::parse_hex(cx.args[2]).is_some_and(|sha| cx.sv.scripts.cache.contains(&sha));
+    let name: &[u8] = if known { b"evalsha" } else { b"eval" };
+    let Some(eval) = commands::lookup(name) else { return Ok(()) };
+    let argv: Vec<&[u8]> = [name].into_iter().chain(cx.args[2..].iter().copied()).collect();
+    let Err(denial) = acl::check(&user, eval, &argv, acl::Around::of(cx.sv, cx.ks.cur)) else {
         return Ok(());
     };
     let text = acl::denial_text(&user, eval, &argv, denial, false);

@@ -82,9 +82,9 @@ const GET_DENIED: CmdError =
 
 /// Patterns lead to keys that the table cannot tell: who uses them must be allowed to read all.
 fn reads_any_key(cx: &Cx<'_>) -> bool {
-    let dbs = cx.sv.config.databases as usize;
+    let around = crate::acl::Around::of(cx.sv, cx.ks.cur);
     cx.sv.client(cx.client).is_none_or(|client| {
-        !client.restricted || crate::acl::unrestricted_keys(&client.user, cx.command, cx.args, cx.ks.cur, dbs)
+        !client.restricted || crate::acl::unrestricted_keys(&client.user, cx.command, cx.args, around)
     })
 }
 

@@ -4,9 +4,11 @@
 mod idle;
 mod table;
 mod text;
+mod tls;
 
 pub use table::Param;
 pub(crate) use text::trimmed;
+pub use tls::{CertUser, ClientCerts, TlsConfig};
 
 use crate::notify::Class;
 use std::collections::BTreeMap;
@@ -14,7 +16,7 @@ use std::sync::LazyLock;
 
 /// All parameters once, in the order of their names. One that has an effect goes before its row without.
 static ALL: LazyLock<Vec<&'static Param>> = LazyLock::new(|| {
-    let mut all: Vec<&'static Param> = table::PARAMS.iter().chain(idle::IDLE).collect();
+    let mut all: Vec<&'static Param> = table::PARAMS.iter().chain(tls::PARAMS).chain(idle::IDLE).collect();
     // The sort is stable, so of equal names the first stays first.
     all.sort_by_key(|param| param.name);
     all.dedup_by_key(|param| param.name);
@@ -189,6 +191,7 @@ pub struct Config {
     pub acllog_max_len: u64,
     pub acl_pubsub_default: usize,
     pub aclfile: String,
+    pub tls: TlsConfig,
     /// Users of the configuration file: the name, then the rules.
     pub users: Vec<Vec<Vec<u8>>>,
     pub tracking_table_max_keys: u64,
@@ -334,6 +337,7 @@ impl Default for Config {
             acllog_max_len: 128,
             acl_pubsub_default: 1,
             aclfile: String::new(),
+            tls: TlsConfig::default(),
             users: Vec::new(),
             tracking_table_max_keys: 1_000_000,
             set_proc_title: true,

@@ -62,7 +62,7 @@ const fn fixed(name: &'static str, kind: Kind) -> Param {
     Param { name, aliases: &[], mutable: false, protected: false, hidden: false, kind }
 }
 
-const fn free(name: &'static str, kind: Kind) -> Param {
+pub(super) const fn free(name: &'static str, kind: Kind) -> Param {
     Param { name, aliases: &[], mutable: true, protected: false, hidden: false, kind }
 }
 

@@ -267,9 +267,9 @@ fn acl_check_cmd(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply
     let Ok(command) = crate::commands::resolve_any_arity(&argv) else {
         return fail(reply, "ERR Invalid command passed to server.acl_check_cmd()", true);
     };
-    let (db, dbs) = (host.ks.cur, host.sv.config.databases as usize);
+    let around = crate::acl::Around::of(host.sv, host.ks.cur);
     let user = host.sv.clients.get(host.client).map(|client| &client.user);
-    reply.bool(user.is_some_and(|user| crate::acl::check(user, command, &argv, db, dbs).is_ok()));
+    reply.bool(user.is_some_and(|user| crate::acl::check(user, command, &argv, around).is_ok()));
     Flow::Return
 }
 

@@ -392,8 +392,8 @@ impl ScriptHost<'_> {
         let Some(user) = self.sv.clients.get(self.client).map(|client| client.user.clone()) else {
             return Err(Refused { command: Some(command), text: "ERR client is gone".to_owned() });
         };
-        let dbs = self.sv.config.databases as usize;
-        let Err(denial) = acl::check(&user, command, argv, self.ks.cur, dbs) else { return Ok(()) };
+        let around = acl::Around::of(self.sv, self.ks.cur);
+        let Err(denial) = acl::check(&user, command, argv, around) else { return Ok(()) };
         acl::deny(self.ks, self.sv, self.client, command, argv, denial, acl::Place::Script);
         let text = acl::denial_text(&user, command, argv, denial, false);
         let text = format!("ERR ACL failure in script: {}", String::from_utf8_lossy(&text));

@@ -116,8 +116,9 @@ fn getuser(cx: &mut Cx<'_>) -> Res {
         cx.reply.null();
         return Ok(());
     };
+    let (root, others) = user.selectors().split_at(1);
     let reply = &mut cx.reply;
-    reply.map(7);
+    reply.map(if root.iter().any(uses_runs) { 8 } else { 7 });
     reply.bulk(b"flags");
     reply.set(user.flags().count());
     user.flags().for_each(|flag| reply.bulk(flag.as_bytes()));
@@ -125,18 +126,22 @@ fn getuser(cx: &mut Cx<'_>) -> Res {
     let hashes = user.hashes();
     reply.array(hashes.len());
     hashes.for_each(|hash| reply.bulk(hash.as_bytes()));
-    let (root, others) = user.selectors().split_at(1);
     root.iter().for_each(|selector| describe(reply, selector));
     reply.bulk(b"selectors");
     reply.array(others.len());
     for selector in others {
-        reply.map(4);
+        reply.map(4 + usize::from(uses_runs(selector)));
         describe(reply, selector);
     }
     Ok(())
 }
 
-/// Four pairs.
+/// True when the rules for scripts are in use, which other servers do not have.
+fn uses_runs(selector: &Selector) -> bool {
+    !selector.run_rules().is_empty()
+}
+
+/// Four pairs, or five.
 fn describe(reply: &mut Reply<'_>, selector: &Selector) {
     reply.bulk(b"commands");
     reply.bulk(&selector.command_rules());
@@ -146,6 +151,10 @@ fn describe(reply: &mut Reply<'_>, selector: &Selector) {
     reply.bulk(&selector.channel_rules());
     reply.bulk(b"databases");
     reply.bulk(selector.database_rules().as_bytes());
+    if uses_runs(selector) {
+        reply.bulk(b"runs");
+        reply.bulk(&selector.run_rules());
+    }
 }
 
 fn list(cx: &mut Cx<'_>) -> Res {
@@ -263,8 +272,7 @@ fn dryrun(cx: &mut Cx<'_>) -> Res {
         return Err(CmdError::owned([b"ERR Command '", argv[0], b"' not found"].concat()));
     };
     commands::check_arity(command, argv.len())?;
-    let dbs = cx.sv.config.databases as usize;
-    match acl::check(&user, command, argv, cx.ks.cur, dbs) {
+    match acl::check(&user, command, argv, acl::Around::of(cx.sv, cx.ks.cur)) {
         Ok(()) => cx.reply.ok(),
         Err(denial) => cx.reply.bulk(&acl::denial_text(&user, command, argv, denial, true)),
     }

@@ -156,7 +156,7 @@ fn apply(cx: &mut Cx<'_>) {
 
 fn reset_stat(cx: &mut Cx<'_>) -> Res {
     cx.sv.stats.reset();
-    cx.sv.acl.denied = [0; 5];
+    cx.sv.acl.denied = Default::default();
     cx.ks.stats = Default::default();
     cx.sv.lazy_free.freed.store(0, std::sync::atomic::Ordering::Relaxed);
     cx.reply.ok();

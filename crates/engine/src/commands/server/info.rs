@@ -31,8 +31,9 @@ pub const SPEC: Spec = Spec::new("info", -1, Group::Server, Flags::LOADING.union
 type Section = fn(&Keyspace, &ServerState, &mut String);
 
 /// Sections in their order, and whether `INFO` without arguments shows them.
-const SECTIONS: [(&str, bool, Section); 13] = [
+const SECTIONS: [(&str, bool, Section); 14] = [
     ("server", true, server),
+    ("tls", false, tls),
     ("clients", true, clients),
     ("memory", true, memory),
     ("persistence", true, persistence),
@@ -96,7 +97,7 @@ fn server(_: &Keyspace, sv: &ServerState, out: &mut String) {
         "process_id" = p.pid,
         "process_supervised" = "no",
         "run_id" = sv.run_id,
-        "tcp_port" = p.tcp_port,
+        "tcp_port" = if p.tcp_port > 0 { p.tcp_port } else { p.tls_port },
         "server_time_usec" = sv.stamp,
         "uptime_in_seconds" = uptime,
         "uptime_in_days" = uptime / 86400,
@@ -109,8 +110,19 @@ fn server(_: &Keyspace, sv: &ServerState, out: &mut String) {
         "availability_zone" = sv.config.availability_zone,
     );
     let bind: Vec<String> = sv.config.bind.iter().map(|addr| format!(",bind={addr}")).collect();
-    if p.tcp_port > 0 {
-        let _ = write!(out, "listener0:name=tcp{},port={}\r\n", bind.concat(), p.tcp_port);
+    let ports = [("tcp", p.tcp_port), ("tls", p.tls_port)];
+    for (i, (name, port)) in ports.into_iter().filter(|(_, port)| *port > 0).enumerate() {
+        let _ = write!(out, "listener{i}:name={name}{},port={port}\r\n", bind.concat());
+    }
+}
+
+fn tls(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    out.push_str("# TLS\r\n");
+    let now = (sv.stamp / 1_000_000) as i64;
+    for (name, cert) in ["server", "client", "ca"].iter().zip(&sv.process.certificates) {
+        let (serial, ends) = cert.as_ref().map_or(("none", now), |(serial, ends)| (serial.as_str(), *ends));
+        let left = (ends - now).max(0);
+        let _ = write!(out, "tls_{name}_cert_serial:{serial}\r\ntls_{name}_cert_expires_in_seconds:{left}\r\n");
     }
 }
 
@@ -334,12 +346,13 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "tracking_total_prefixes" = sv.tracking.prefixes(),
         "unexpected_error_replies" = s.unexpected_errors,
         "total_error_replies" = s.error_replies,
-        "acl_access_denied_auth" = sv.acl.denied[0],
-        "acl_access_denied_cmd" = sv.acl.denied[1],
-        "acl_access_denied_key" = sv.acl.denied[2],
-        "acl_access_denied_channel" = sv.acl.denied[3],
-        "acl_access_denied_tls_cert" = 0,
-        "acl_access_denied_db" = sv.acl.denied[4],
+        "acl_access_denied_auth" = sv.acl.denied.logins,
+        "acl_access_denied_cmd" = sv.acl.denied.commands,
+        "acl_access_denied_key" = sv.acl.denied.keys,
+        "acl_access_denied_channel" = sv.acl.denied.channels,
+        "acl_access_denied_tls_cert" = sv.acl.denied.certificates,
+        "acl_access_denied_db" = sv.acl.denied.databases,
+        "acl_access_denied_script" = sv.acl.denied.scripts,
         "undeclared_keys" = s.undeclared_keys,
         "tracked_scripts" = sv.scripts.tracker.len(),
         "script_kills" = sv.scripts.tracker.kills,
