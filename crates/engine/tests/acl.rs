@@ -193,7 +193,12 @@ fn scripts_may_be_limited_by_their_names() {
     assert_eq!(b.give(u, &["FCALL", "g", "0"]).0, NO_RUN);
     // A name that a text gives itself is nothing as long as nobody else loaded it.
     for text in ["--- @script stock.take\nreturn 'mine'", "return 1"] {
-        for argv in [&["EVAL", text, "0"][..], &["EVAL_RO", text, "0"], &["SCRIPT", "LOAD", text], &["SCRIPT", "EXPLAIN", text, "0"]] {
+        for argv in [
+            &["EVAL", text, "0"][..],
+            &["EVAL_RO", text, "0"],
+            &["SCRIPT", "LOAD", text],
+            &["SCRIPT", "EXPLAIN", text, "0"],
+        ] {
             assert_eq!(b.give(u, argv).0, NO_RUN, "{argv:?}");
         }
     }
@@ -227,7 +232,10 @@ fn rules_for_scripts_are_shown_when_they_are_used() {
     b.admin("ACL SETUSER a run:x run:x run:y*");
     assert_eq!(line(&mut b), "user a on nopass ~* &* run:x run:y* +@all");
     let shown = b.run(b.admin, "ACL GETUSER a");
-    assert!(shown.starts_with("*16\r\n") && shown.contains("$4\r\nruns\r\n$12\r\nrun:x run:y*\r\n"), "{shown}");
+    assert!(
+        shown.starts_with("*16\r\n") && shown.contains("$4\r\nruns\r\n$12\r\nrun:x run:y*\r\n"),
+        "{shown}"
+    );
     b.admin("ACL SETUSER a resetrun");
     assert_eq!(line(&mut b), "user a on nopass ~* &* resetrun +@all");
     b.admin("ACL SETUSER a allrun");

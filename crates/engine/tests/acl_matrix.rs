@@ -54,7 +54,8 @@ fn parse(line: &str) -> Case {
         }
     }
     let words: Vec<&[u8]> = argv.iter().map(String::as_bytes).collect();
-    let command = commands::resolve(&words).unwrap_or_else(|e| panic!("{line}: {}", String::from_utf8_lossy(e.text())));
+    let command =
+        commands::resolve(&words).unwrap_or_else(|e| panic!("{line}: {}", String::from_utf8_lossy(e.text())));
     Case { line: line.to_owned(), argv, marks, command }
 }
 
@@ -153,7 +154,7 @@ impl Stage {
     }
 
     /// The replies of all origins, each with its name, to a command of a user with these rights.
-    fn from_everywhere(&mut self, case: &Case, rules: &[String]) -> Vec<(&'static str, String)> {
+    fn give_everywhere(&mut self, case: &Case, rules: &[String]) -> Vec<(&'static str, String)> {
         let mut out = Vec::new();
         let mut give = |stage: &mut Stage, origin, argv: &[&str]| {
             let client = stage.user(rules);
@@ -162,7 +163,8 @@ impl Stage {
         };
         let argv: Vec<&str> = case.argv.iter().map(String::as_str).collect();
         give(self, "direct", &argv);
-        let in_script = |head: &[&'static str]| head.iter().copied().chain(argv.iter().copied()).collect::<Vec<_>>();
+        let in_script =
+            |head: &[&'static str]| head.iter().copied().chain(argv.iter().copied()).collect::<Vec<_>>();
         give(self, "script", &in_script(&["EVAL", "return redis.pcall(unpack(ARGV))", "0"]));
         give(self, "function", &in_script(&["FCALL", "relay", "0"]));
         out.push(("MULTI", self.in_multi(&argv, rules)));
@@ -176,7 +178,12 @@ impl Stage {
     fn in_multi(&mut self, argv: &[&str], rules: &[String]) -> String {
         let mut rules = rules.to_vec();
         // The command under test may be one of these itself.
-        rules.extend(["+multi", "+exec"].map(str::to_owned).into_iter().filter(|rule| rule[1..] != argv[0].to_lowercase()));
+        rules.extend(
+            ["+multi", "+exec"]
+                .map(str::to_owned)
+                .into_iter()
+                .filter(|rule| rule[1..] != argv[0].to_lowercase()),
+        );
         let client = self.user(&rules);
         self.bench.run_as(client, &["MULTI"]);
         let answer = self.bench.run_as(client, argv);
@@ -214,6 +221,11 @@ impl Stage {
 /// True when a reply says that the user may not.
 fn is_refusal(origin: &str, command: &Command, answer: &str, why: &str) -> bool {
     let from_script = matches!(origin, "script" | "function");
+    let (relay, way) = (command.full_name.as_str(), origin);
+    if matches!((relay, way), ("eval", "script") | ("fcall", "function")) && answer.starts_with("-NOPERM") {
+        // The relay itself is refused.
+        return answer.contains(why);
+    }
     let flags = command.spec.flags;
     if from_script && flags.contains(Flags::NOSCRIPT) {
         return answer == "-ERR This Redis command is not allowed from script\r\n";
@@ -230,7 +242,9 @@ fn is_refusal(origin: &str, command: &Command, answer: &str, why: &str) -> bool 
             answer.contains("not allowed inside a transaction")
         }
         _ if command.full_name == "exec" => answer.contains("has no permissions to run the 'exec' command"),
-        _ => answer.starts_with(if why.contains("SORT") { "-ERR" } else { "-NOPERM" }) && answer.contains(why),
+        _ => {
+            answer.starts_with(if why.contains("SORT") { "-ERR" } else { "-NOPERM" }) && answer.contains(why)
+        }
     }
 }
 
@@ -240,7 +254,7 @@ fn nobody_does_what_he_may_not() {
     let (mut tried, mut wrong) = (0, Vec::new());
     for case in cases() {
         for attempt in attempts(&case) {
-            for (origin, answer) in stage.from_everywhere(&case, &attempt.rules) {
+            for (origin, answer) in stage.give_everywhere(&case, &attempt.rules) {
                 tried += 1;
                 if !is_refusal(origin, case.command, &answer, &attempt.why) {
                     wrong.push(format!("{} ({origin}; {}): {answer}", case.line, attempt.rules.join(" ")));
@@ -265,7 +279,8 @@ fn who_has_just_enough_rights_passes() {
         let mut rules = rights(&case, None, None);
         rules.push(format!("+{}", case.command.full_name));
         stage.user(&rules);
-        let argv: Vec<&str> = ["ACL", "DRYRUN", "u"].into_iter().chain(case.argv.iter().map(String::as_str)).collect();
+        let argv: Vec<&str> =
+            ["ACL", "DRYRUN", "u"].into_iter().chain(case.argv.iter().map(String::as_str)).collect();
         let answer = stage.bench.run(&argv);
         if answer != "+OK\r\n" {
             wrong.push(format!("{} ({}): {answer}", case.line, rules.join(" ")));
@@ -295,7 +310,10 @@ fn each_command_has_its_cases() {
         known.entry(&case.command.full_name).or_default().push(case);
     }
     let mut missing = BTreeSet::new();
-    for command in commands::all().iter().filter(|command| command.spec.subs.is_empty() || command.full_name == "command") {
+    for command in commands::all()
+        .iter()
+        .filter(|command| command.spec.subs.is_empty() || command.full_name == "command")
+    {
         let Some(cases) = known.get(command.full_name.as_str()) else {
             missing.insert(command.full_name.as_str());
             continue;
@@ -304,18 +322,35 @@ fn each_command_has_its_cases() {
         let is_key = |need: &Need| !matches!(need, Need::Channel | Need::Pattern);
         let most = cases.iter().map(|case| case.marks.iter().filter(|(_, need)| is_key(need)).count()).max();
         let own = command.full_name == "debug";
-        assert_eq!(keys > 0 || own, most > Some(0), "{}: keys in the table, and in the cases", command.full_name);
+        assert_eq!(
+            keys > 0 || own,
+            most > Some(0),
+            "{}: keys in the table, and in the cases",
+            command.full_name
+        );
         // Each place that the table has for keys is in one of the cases.
-        let distinct: BTreeSet<String> =
-            cases.iter().flat_map(|case| case.marks.iter().filter(|(_, n)| is_key(n)).map(|(at, n)| format!("{} {n:?}", place(case, *at)))).collect();
-        assert!(distinct.len() >= keys, "{}: {keys} places of keys, cases for {distinct:?}", command.full_name);
+        let distinct: BTreeSet<String> = cases
+            .iter()
+            .flat_map(|case| {
+                case.marks
+                    .iter()
+                    .filter(|(_, n)| is_key(n))
+                    .map(|(at, n)| format!("{} {n:?}", place(case, *at)))
+            })
+            .collect();
+        assert!(
+            distinct.len() >= keys,
+            "{}: {keys} places of keys, cases for {distinct:?}",
+            command.full_name
+        );
         let talks = command.spec.group == Group::Pubsub
             && ["publish", "spublish", "subscribe", "psubscribe", "ssubscribe"].contains(&command.spec.name);
         let channels = cases.iter().any(|case| case.marks.iter().any(|(_, need)| !is_key(need)));
         assert_eq!(talks, channels, "{}: channels", command.full_name);
     }
     assert!(missing.is_empty(), "without a case in data/acl_cases.txt: {missing:?}");
-    let unknown: Vec<_> = known.keys().filter(|name| !commands::all().iter().any(|c| c.full_name == **name)).collect();
+    let unknown: Vec<_> =
+        known.keys().filter(|name| !commands::all().iter().any(|c| c.full_name == **name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
@@ -338,12 +373,16 @@ fn who_hides_his_keys_is_refused() {
     });
     let mut tried = 0;
     for case in keyed {
-        let Some((first, _)) = case.marks.iter().find(|(at, _)| case.argv[at - 1].parse::<u32>().is_ok()) else { continue };
-        for number in ["x", "", "-1", "99", "9223372036854775807", "9223372036854775808", "1.0", "0x1", " 1"] {
+        let Some((first, _)) = case.marks.iter().find(|(at, _)| case.argv[at - 1].parse::<u32>().is_ok())
+        else {
+            continue;
+        };
+        for number in ["x", "", "-1", "99", "9223372036854775807", "9223372036854775808", "1.0", "0x1", " 1"]
+        {
             let mut argv = case.argv.clone();
             argv[first - 1] = number.to_owned();
             let other = Case { line: argv.join(" "), argv, marks: Vec::new(), command: case.command };
-            for (origin, answer) in stage.from_everywhere(&other, &rules) {
+            for (origin, answer) in stage.give_everywhere(&other, &rules) {
                 tried += 1;
                 let refused = answer.contains("No permissions to access a key")
                     || answer.contains("no permission to touch the specified keys")

@@ -35,7 +35,11 @@ fn works(b: &mut Bench) {
 #[test]
 fn cve_2015_4335_no_bytecode_is_loaded() {
     let mut b = Bench::new();
-    gives(&mut b, "local f = loadstring(string.dump(function() return 1 end)) return f == nil and 'refused'", "$7\r\nrefused\r\n");
+    gives(
+        &mut b,
+        "local f = loadstring(string.dump(function() return 1 end)) return f == nil and 'refused'",
+        "$7\r\nrefused\r\n",
+    );
     gives(&mut b, "return loadstring('\\27Lua' .. ('x'):rep(100)) == nil and 'refused'", "$7\r\nrefused\r\n");
     gives(
         &mut b,
@@ -55,7 +59,14 @@ fn cve_2015_4335_no_bytecode_is_loaded() {
 #[test]
 fn cve_2015_8080_and_2020_14147_sizes_of_struct_do_not_overflow() {
     let mut b = Bench::new();
-    for size in ["2147483648", "4294967296", "4294967297", "9999999999", "18446744073709551617", "99999999999999999999999"] {
+    for size in [
+        "2147483648",
+        "4294967296",
+        "4294967297",
+        "9999999999",
+        "18446744073709551617",
+        "99999999999999999999999",
+    ] {
         fails(&mut b, &format!("return struct.pack('>I{size}', 10)"), "integral size overflow");
         fails(&mut b, &format!("return struct.unpack('<i{size}', 'abcdefgh')"), "integral size overflow");
     }
@@ -81,10 +92,21 @@ fn cve_2018_11219_struct_stays_within_its_string() {
 #[test]
 fn cve_2018_11218_cmsgpack_is_bounded() {
     let mut b = Bench::new();
-    let answer = eval(&mut b, "return #cmsgpack.pack((function() local t = {} for i = 1, 100000 do t = {t} end return t end)())", &[]);
+    let answer = eval(
+        &mut b,
+        "return #cmsgpack.pack((function() local t = {} for i = 1, 100000 do t = {t} end return t end)())",
+        &[],
+    );
     assert!(answer.starts_with(':') || answer.starts_with('-'), "{answer}");
     // 100,000 arrays in each other, maps of arrays, sizes that nothing follows.
-    for bytes in ["('\\145'):rep(100000)", "('\\129\\1'):rep(100000)", "'\\221\\255\\255\\255\\255'", "'\\223\\255\\255\\255\\255\\1'", "'\\219\\255\\255\\255\\255x'", "'\\198\\127\\255\\255\\255'"] {
+    for bytes in [
+        "('\\145'):rep(100000)",
+        "('\\129\\1'):rep(100000)",
+        "'\\221\\255\\255\\255\\255'",
+        "'\\223\\255\\255\\255\\255\\1'",
+        "'\\219\\255\\255\\255\\255x'",
+        "'\\198\\127\\255\\255\\255'",
+    ] {
         fails(&mut b, &format!("return type(cmsgpack.unpack({bytes}))"), "");
     }
     fails(&mut b, "return cmsgpack.unpack_limit('\\1\\2\\3', 2147483648, -1)", "");
@@ -99,7 +121,11 @@ fn cve_2021_32626_the_stack_of_a_script_is_bounded() {
     fails(&mut b, "local function f(...) return (f(1, ...)) end return f()", "");
     fails(&mut b, "return unpack({}, 1, 10000000)", "too many results to unpack");
     fails(&mut b, "return select('#', string.byte(('x'):rep(10000000), 1, -1))", "string slice too long");
-    fails(&mut b, "return cjson.encode((function() local t = {} for i = 1, 2000 do t = {t} end return t end)())", "");
+    fails(
+        &mut b,
+        "return cjson.encode((function() local t = {} for i = 1, 2000 do t = {t} end return t end)())",
+        "",
+    );
     fails(&mut b, "return cjson.decode(('['):rep(2000) .. (']'):rep(2000))", "");
     // A reply as deep as the protocol has them comes back through the bridge in both directions.
     let deep = "local t = {} for i = 1, 100000 do t = {t} end return t";
@@ -159,14 +185,20 @@ fn cve_2022_24735_and_2025_46818_nothing_is_left_behind_for_the_next_caller() {
          return n + (getmetatable(nil) == nil and 0 or 1)",
         ":0\r\n",
     );
-    gives(&mut b, "return {('x'):rep(3), tostring(1), #redis.sha1hex('')}", "*3\r\n$3\r\nxxx\r\n$1\r\n1\r\n:40\r\n");
+    gives(
+        &mut b,
+        "return {('x'):rep(3), tostring(1), #redis.sha1hex('')}",
+        "*3\r\n$3\r\nxxx\r\n$1\r\n1\r\n:40\r\n",
+    );
 }
 
 /// A text that closed the function around it crashed the server.
 #[test]
 fn cve_2022_24736_a_script_cannot_close_what_is_around_it() {
     let mut b = Bench::new();
-    for text in ["end", "end function f()", "return 1 end function g() return 2", "end do", ")", "\0", "return \0 1"] {
+    for text in
+        ["end", "end function f()", "return 1 end function g() return 2", "end do", ")", "\0", "return \0 1"]
+    {
         for command in [&["EVAL", text, "0"][..], &["SCRIPT", "LOAD", text]] {
             let answer = b.run(command);
             assert!(answer.starts_with("-ERR Error compiling script (new function)"), "{text:?}: {answer}");
@@ -188,7 +220,11 @@ fn cve_2022_0543_nothing_leads_out_of_the_sandbox() {
          return found",
         "*0\r\n",
     );
-    gives(&mut b, "local n = {} for name in pairs(os) do n[#n + 1] = name end return n", "*1\r\n$5\r\nclock\r\n");
+    gives(
+        &mut b,
+        "local n = {} for name in pairs(os) do n[#n + 1] = name end return n",
+        "*1\r\n$5\r\nclock\r\n",
+    );
 }
 
 /// `bit.tohex` with the smallest number as its width wrote beyond its buffer.
@@ -232,16 +268,31 @@ fn cve_2024_46981_and_2025_49844_nothing_is_freed_while_it_is_used() {
         end
         return sum";
     gives(&mut b, parse, ":35\r\n");
-    fails(&mut b, "local m = setmetatable({}, {__mode = 'k', __gc = function() error('x') end}) m = nil collectgarbage() error('done')", "done");
+    fails(
+        &mut b,
+        "local m = setmetatable({}, {__mode = 'k', __gc = function() error('x') end}) m = nil collectgarbage() error('done')",
+        "done",
+    );
 }
 
 /// Bounds of `unpack` wrapped around.
 #[test]
 fn cve_2025_46817_bounds_of_unpack_do_not_overflow() {
     let mut b = Bench::new();
-    for bounds in ["0, 2147483647", "-2147483648, 2147483647", "-2147483647, 0", "1, 4294967297", "1, 1e300", "-1e300, 1e300", "2147483647, 9007199254740992"] {
+    for bounds in [
+        "0, 2147483647",
+        "-2147483648, 2147483647",
+        "-2147483647, 0",
+        "1, 4294967297",
+        "1, 1e300",
+        "-1e300, 1e300",
+        "2147483647, 9007199254740992",
+    ] {
         let answer = eval(&mut b, &format!("return {{unpack({{1, 2, 3}}, {bounds})}}"), &[]);
-        assert!(answer.starts_with("*") || answer.contains("too many results to unpack"), "{bounds}: {answer}");
+        assert!(
+            answer.starts_with("*") || answer.contains("too many results to unpack"),
+            "{bounds}: {answer}"
+        );
         works(&mut b);
     }
     fails(&mut b, "return table.concat({}, 'x', 1, 2147483647)", "invalid value");
@@ -259,7 +310,10 @@ fn cve_2025_46819_long_brackets_end_with_the_text() {
             for script in [text.clone(), format!("{text}["), format!("{text}[x")] {
                 let answer = b.run(&["EVAL", &script, "0"]);
                 let comment = open.starts_with("--");
-                assert!(comment || answer.starts_with("-ERR Error compiling script"), "{open} {many}: {answer}");
+                assert!(
+                    comment || answer.starts_with("-ERR Error compiling script"),
+                    "{open} {many}: {answer}"
+                );
             }
         }
     }
@@ -293,21 +347,58 @@ fn cve_2025_67733_errors_of_scripts_are_one_line() {
 fn cve_2023_36824_and_2023_41053_keys_are_found_for_any_arguments() {
     let mut b = Bench::new();
     b.line("ACL SETUSER u on nopass +@all ~k");
-    let numbers = ["0", "1", "-1", "2147483647", "2147483648", "4294967295", "9223372036854775807", "-9223372036854775808", "x", ""];
-    for name in ["EVAL", "FCALL", "ZUNION", "ZUNIONSTORE", "SINTERCARD", "LMPOP", "BLMPOP", "ZMPOP", "XREAD", "MIGRATE", "SORT", "GEORADIUS", "MEMORY"] {
+    let numbers = [
+        "0",
+        "1",
+        "-1",
+        "2147483647",
+        "2147483648",
+        "4294967295",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "x",
+        "",
+    ];
+    for name in [
+        "EVAL",
+        "FCALL",
+        "ZUNION",
+        "ZUNIONSTORE",
+        "SINTERCARD",
+        "LMPOP",
+        "BLMPOP",
+        "ZMPOP",
+        "XREAD",
+        "MIGRATE",
+        "SORT",
+        "GEORADIUS",
+        "MEMORY",
+    ] {
         for first in numbers {
             for second in numbers {
-                for argv in [vec![name, first, second], vec![name, first, second, "o"], vec![name, "s", first, "o", second]] {
-                    let asked: Vec<&str> = ["COMMAND", "GETKEYSANDFLAGS"].iter().chain(&argv).copied().collect();
+                for argv in [
+                    vec![name, first, second],
+                    vec![name, first, second, "o"],
+                    vec![name, "s", first, "o", second],
+                ] {
+                    let asked: Vec<&str> =
+                        ["COMMAND", "GETKEYSANDFLAGS"].iter().chain(&argv).copied().collect();
                     assert!(b.run(&asked).ends_with("\r\n"));
                     let words: Vec<String> = argv.iter().map(|word| format!("'{word}'")).collect();
-                    let answer = eval(&mut b, &format!("return redis.acl_check_cmd({}) and 1 or 0", words.join(",")), &[]);
+                    let answer = eval(
+                        &mut b,
+                        &format!("return redis.acl_check_cmd({}) and 1 or 0", words.join(",")),
+                        &[],
+                    );
                     assert!(answer.starts_with(':') || answer.starts_with('-'), "{answer}");
                 }
             }
         }
     }
-    assert_eq!(b.line("ACL DRYRUN u SORT_RO o"), "$58\r\nUser u has no permissions to access the 'o' key\r\n".replace("58", "47"));
+    assert_eq!(
+        b.line("ACL DRYRUN u SORT_RO o"),
+        "$58\r\nUser u has no permissions to access the 'o' key\r\n".replace("58", "47")
+    );
     works(&mut b);
 }
 
@@ -315,7 +406,47 @@ fn cve_2023_36824_and_2023_41053_keys_are_found_for_any_arguments() {
 #[test]
 fn cve_2024_31227_and_2024_51741_rules_are_taken_or_refused() {
     let mut b = Bench::new();
-    let pieces = ["", "%", "%R", "%~", "%RW~", "%W", "~", "&", "+", "-", "@", "+@", "-@", "|", "+|", "+config|", "+|get", "+get|x", "+select|", "(", ")", "()", "((", "(+get", "+get)", "(~k +get)", "#", "<", "!", ">", "db=", "db=,", "db=0,", "run:", "run:x", "resetrun", "*", "=", "\0"];
+    let pieces = [
+        "",
+        "%",
+        "%R",
+        "%~",
+        "%RW~",
+        "%W",
+        "~",
+        "&",
+        "+",
+        "-",
+        "@",
+        "+@",
+        "-@",
+        "|",
+        "+|",
+        "+config|",
+        "+|get",
+        "+get|x",
+        "+select|",
+        "(",
+        ")",
+        "()",
+        "((",
+        "(+get",
+        "+get)",
+        "(~k +get)",
+        "#",
+        "<",
+        "!",
+        ">",
+        "db=",
+        "db=,",
+        "db=0,",
+        "run:",
+        "run:x",
+        "resetrun",
+        "*",
+        "=",
+        "\0",
+    ];
     for one in pieces {
         for two in pieces {
             for rules in [vec![one], vec![one, two], vec!["on", one, two, "+@all"]] {
@@ -353,7 +484,14 @@ fn cve_2025_32023_runs_of_a_hyperloglog_stay_within_it() {
     sparse.extend_from_slice(&[0x7f, 0xff].repeat(40_000));
     sparse.extend_from_slice(&[0x80, 0xfb]);
     b.run(&[&b"SET"[..], b"h", &sparse]);
-    for line in ["PFADD h x", "PFCOUNT h h", "PFMERGE d h", "PFDEBUG GETREG h", "PFDEBUG TODENSE h", "PFDEBUG DECODE h"] {
+    for line in [
+        "PFADD h x",
+        "PFCOUNT h h",
+        "PFMERGE d h",
+        "PFDEBUG GETREG h",
+        "PFDEBUG TODENSE h",
+        "PFDEBUG DECODE h",
+    ] {
         let answer = b.line(line);
         // What is wrong with it can be looked at.
         assert!(answer.starts_with('-') || line.contains("DECODE"), "{line}: {answer}");
@@ -368,7 +506,8 @@ fn cve_2025_62507_xackdel_takes_any_number_of_ids() {
     b.line("XGROUP CREATE s g $ MKSTREAM");
     let ids: Vec<String> = (1..=2000).map(|n| format!("{n}-1")).collect();
     let count = ids.len().to_string();
-    let argv: Vec<&str> = ["XACKDEL", "s", "g", "IDS", &count].into_iter().chain(ids.iter().map(String::as_str)).collect();
+    let argv: Vec<&str> =
+        ["XACKDEL", "s", "g", "IDS", &count].into_iter().chain(ids.iter().map(String::as_str)).collect();
     assert!(b.run(&argv).starts_with("*2000\r\n"));
     works(&mut b);
 }
@@ -379,7 +518,12 @@ fn cve_2026_25243_restore_refuses_lengths_beyond_the_payload() {
     let mut b = Bench::new();
     b.line("CONFIG SET rdb-version-check relaxed");
     for kind in 0..=30u8 {
-        for tail in [&b"\x81\xff\xff\xff\xff\xff\xff\xff\xff"[..], b"\x80\xff\xff\xff\xff", b"\x0c\x01\xfe\xff\xff\xff\xff\x00x\xff", b"\x0c\x01\x01k\xfe\xff\xff\xff\xff\x00v\xff"] {
+        for tail in [
+            &b"\x81\xff\xff\xff\xff\xff\xff\xff\xff"[..],
+            b"\x80\xff\xff\xff\xff",
+            b"\x0c\x01\xfe\xff\xff\xff\xff\x00x\xff",
+            b"\x0c\x01\x01k\xfe\xff\xff\xff\xff\x00v\xff",
+        ] {
             let mut payload = vec![kind];
             payload.extend_from_slice(tail);
             payload.extend_from_slice(&[11, 0]);
@@ -389,4 +533,20 @@ fn cve_2026_25243_restore_refuses_lengths_beyond_the_payload() {
         }
     }
     works(&mut b);
+}
+
+/// The table in SECURITY.md and these tests name each other.
+#[test]
+fn each_test_is_in_the_security_notes() {
+    let notes = include_str!("../../../SECURITY.md");
+    let own = include_str!("cves.rs");
+    let tests: Vec<&str> =
+        own.lines().filter_map(|line| line.strip_prefix("fn cve_")?.split('(').next()).collect();
+    assert!(tests.len() >= 20);
+    for test in &tests {
+        assert!(notes.contains(&format!("`cve_{test}`")), "cve_{test} is not in SECURITY.md");
+    }
+    for named in notes.split("`cve_").skip(1).filter_map(|rest| rest.split('`').next()) {
+        assert!(tests.contains(&named), "SECURITY.md names cve_{named}");
+    }
 }

@@ -261,7 +261,7 @@ impl Server {
             End::Backlog => conn.backlog = start < buf.len(),
             End::Postponed => (conn.postponed, conn.backlog) = (true, true),
             End::Blocked => (conn.blocked, conn.backlog) = (true, start < buf.len()),
-            End::Close => { 
+            End::Close => {
                 conn.fate = conn.fate.max(Fate::AfterReplies);
                 return buf.len();
             }

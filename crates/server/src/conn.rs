@@ -236,7 +236,7 @@ impl Conn {
                         self.compact();
                         return Written::Full;
                     }
-                    _ => { return Written::Broken }
+                    _ => return Written::Broken,
                 },
             }
         }

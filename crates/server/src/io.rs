@@ -364,8 +364,7 @@ impl Io {
     pub fn enqueue_write(&mut self, key: usize) {
         if let Some(conn) = self.conns.get_mut(key)
             && !conn.to_write
-            && (conn.fate != Fate::Open
-                || ((conn.pending() > 0 || conn.stream.wants_write()) && !conn.full))
+            && (conn.fate != Fate::Open || ((conn.pending() > 0 || conn.stream.wants_write()) && !conn.full))
         {
             conn.to_write = true;
             self.writes.push(key);

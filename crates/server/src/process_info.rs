@@ -30,7 +30,8 @@ pub fn listeners(info: &mut ProcessInfo, io: &Io) {
 /// Which certificates are in use.
 pub fn certificates(info: &mut ProcessInfo, io: &Io) {
     let shown = io.tls.as_ref().map(|tls| tls.shown.clone()).unwrap_or_default();
-    info.certificates = [shown.server, shown.client, shown.ca].map(|cert| cert.map(|cert| (cert.serial, cert.ends)));
+    info.certificates =
+        [shown.server, shown.client, shown.ca].map(|cert| cert.map(|cert| (cert.serial, cert.ends)));
 }
 
 /// Memory and CPU time, from `/proc`; where there is none, the old values stay.

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Running, serve};
-use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, SanType,
-};
+use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, SanType};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned};
 
@@ -57,7 +55,11 @@ impl Authority {
     }
 
     /// What a client needs that shows the certificate `name`, or none.
-    fn client(&self, name: Option<&str>, versions: &[&'static rustls::SupportedProtocolVersion]) -> Arc<ClientConfig> {
+    fn client(
+        &self,
+        name: Option<&str>,
+        versions: &[&'static rustls::SupportedProtocolVersion],
+    ) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.cert.clone()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -80,7 +82,7 @@ impl Authority {
 struct Served {
     running: Running,
     port: u16,
-    ca: Authority,
+    ca: Arc<Authority>,
 }
 
 impl Served {
@@ -88,6 +90,11 @@ impl Served {
         let ca = Authority::new();
         ca.sign("server", None);
         ca.sign("alice", Some("urn:bob"));
+        Served::of(Arc::new(ca), options)
+    }
+
+    /// With the certificates that are there.
+    fn of(ca: Arc<Authority>, options: &[&str]) -> Served {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let (port_text, cert, key, authority) =
             (port.to_string(), ca.text("server.crt"), ca.text("server.key"), ca.text("ca.crt"));
@@ -199,7 +206,9 @@ fn other_certificates_can_be_put_in_place() {
     // What cannot be used is refused, and nothing changes.
     std::fs::write(served.ca.path("broken.crt"), "no certificate").unwrap();
     let broken = served.ca.text("broken.crt");
-    for (name, file) in [("tls-cert-file", broken.as_str()), ("tls-key-file", "/nonexistent"), ("tls-ca-cert-file", &broken)] {
+    for (name, file) in
+        [("tls-cert-file", broken.as_str()), ("tls-key-file", "/nonexistent"), ("tls-ca-cert-file", &broken)]
+    {
         assert_eq!(
             served.config_set(&[name, file]),
             format!(
@@ -296,7 +305,8 @@ fn what_is_no_handshake_ends_the_connection_only() {
     let name = ServerName::try_from("localhost").unwrap();
     let config = served.ca.client(None, rustls::ALL_VERSIONS);
     ClientConnection::new(config, name).unwrap().write_tls(&mut hello).unwrap();
-    let mut tries: Vec<Vec<u8>> = vec![b"PING\r\n".to_vec(), b"*1\r\n$4\r\nPING\r\n".to_vec(), vec![0; 70_000], vec![0xff; 70_000]];
+    let mut tries: Vec<Vec<u8>> =
+        vec![b"PING\r\n".to_vec(), b"*1\r\n$4\r\nPING\r\n".to_vec(), vec![0; 70_000], vec![0xff; 70_000]];
     for at in (0..hello.len()).step_by(7) {
         let mut changed = hello.clone();
         changed[at] ^= 0x55;
@@ -313,7 +323,9 @@ fn what_is_no_handshake_ends_the_connection_only() {
         assert!(ended);
     }
     // TLS on the plain port is no command.
-    assert!(served.running.exchange(&hello).is_empty() || served.running.exchange(&hello).starts_with(b"-ERR"));
+    assert!(
+        served.running.exchange(&hello).is_empty() || served.running.exchange(&hello).starts_with(b"-ERR")
+    );
     assert_eq!(ask(&mut served.connect(None), "PING").unwrap(), "+PONG\r\n");
 }
 
@@ -352,6 +364,49 @@ fn clients_without_a_password_are_kept_small() {
     let mut connection = served.connect(None);
     let answer = ask(&mut connection, "*2\r\n$4\r\nAUTH\r\n$16385").unwrap();
     assert_eq!(answer, "-ERR Protocol error: unauthenticated bulk length\r\n");
+}
+
+#[test]
+fn a_connection_that_is_killed_is_gone() {
+    let served = Served::new(&["--tls-auth-clients", "no"]);
+    let mut admin = served.running.client();
+    for load in ["PING", "GET big", "SUBSCRIBE c", "BLPOP l 0"] {
+        admin.call(&["SET", "big", &"x".repeat(8 << 20)]).unwrap();
+        let mut victim = served.connect(None);
+        assert_eq!(ask(&mut victim, "CLIENT SETNAME victim").unwrap(), "+OK\r\n");
+        // What it asks for is under way when it is killed.
+        victim.write_all(format!("{load}\r\n").repeat(3).as_bytes()).unwrap();
+        victim.flush().unwrap();
+        let list = admin.line("CLIENT LIST").unwrap().text();
+        let line = list.lines().find(|line| line.contains(" name=victim ")).unwrap().to_owned();
+        let id = line.split(' ').next().unwrap().strip_prefix("id=").unwrap().to_owned();
+        assert_eq!(admin.call(&["CLIENT", "KILL", "ID", &id]).unwrap().text(), "1");
+        let mut rest = Vec::new();
+        // Whether the last word of TLS arrives does not matter.
+        let _ = victim.read_to_end(&mut rest);
+        assert!(!admin.line("CLIENT LIST").unwrap().text().contains("name=victim"), "{load}");
+    }
+    // Its own connection, with commands behind it.
+    let mut own = served.connect(None);
+    own.write_all(b"CLIENT KILL TYPE normal SKIPME no\r\nPING\r\nPING\r\n").unwrap();
+    own.flush().unwrap();
+    let _ = own.read_to_end(&mut Vec::new());
+    assert_eq!(ask(&mut served.connect(None), "PING").unwrap(), "+PONG\r\n");
+}
+
+#[test]
+fn migrate_goes_by_tls_if_wished() {
+    let from = Served::new(&["--tls-cluster", "yes"]);
+    let to = Served::of(from.ca.clone(), &[]);
+    let port = to.port.to_string();
+    from.plain("SET k v");
+    assert_eq!(from.plain(&format!("MIGRATE 127.0.0.1 {port} k 0 5000")), "OK");
+    assert_eq!((from.plain("EXISTS k"), to.plain("GET k")), ("0".to_owned(), "v".to_owned()));
+    // Who is no server of this authority gets nothing.
+    let other = Served::new(&["--tls-auth-clients", "no"]);
+    from.plain("SET k v");
+    assert!(from.plain(&format!("MIGRATE 127.0.0.1 {} k 0 5000", other.port)).starts_with("IOERR"));
+    assert_eq!(from.plain("EXISTS k"), "1");
 }
 
 #[test]

@@ -88,7 +88,9 @@ pub fn denial_text(user: &User, command: &Command, argv: &[&[u8]], denial: Denia
             let command = command.full_name.as_bytes();
             [b"User ", name, b" has no permissions to run the '", command, b"' command"].concat()
         }
-        (Reason::Script, _) => [b"User ", name, b" has no permissions to run this script or function"].concat(),
+        (Reason::Script, _) => {
+            [b"User ", name, b" has no permissions to run this script or function"].concat()
+        }
         (Reason::Key, false) => b"No permissions to access a key".to_vec(),
         (Reason::Key, true) => {
             [b"User ", name, b" has no permissions to access the '", object, b"' key"].concat()
@@ -314,7 +316,9 @@ mod tests {
         }
         let argv: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         let command = commands::resolve_any_arity(&argv).unwrap();
-        check(&user, command, &argv, Around { db: 0, dbs: 16, scripts: &Scripts::default() }).err().map(|d| (d.reason, d.at))
+        check(&user, command, &argv, Around { db: 0, dbs: 16, scripts: &Scripts::default() })
+            .err()
+            .map(|d| (d.reason, d.at))
     }
 
     #[test]

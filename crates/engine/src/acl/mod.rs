@@ -56,7 +56,15 @@ impl Acl {
     pub fn new(seed: [u8; 16]) -> Acl {
         let default = Arc::new(User::all_powerful());
         let users = BTreeMap::from([(DEFAULT.to_vec(), default.clone())]);
-        Acl { users, default, log: VecDeque::new(), next_entry: 0, denied: Denials::default(), seed, passwords: 0 }
+        Acl {
+            users,
+            default,
+            log: VecDeque::new(),
+            next_entry: 0,
+            denied: Denials::default(),
+            seed,
+            passwords: 0,
+        }
     }
 
     /// The user that new connections have.

@@ -53,8 +53,7 @@ impl Selector {
     /// May the command run what it runs?
     pub(super) fn may_run(&self, command: &Command, argv: &[&[u8]], scripts: &Scripts) -> bool {
         let Some(patterns) = &self.runs else { return true };
-        let matches =
-            |name: &[u8]| patterns.iter().any(|glob| totality_ds::glob::matches(glob, name, false));
+        let matches = |name: &[u8]| patterns.iter().any(|glob| totality_ds::glob::matches(glob, name, false));
         match subject(command, argv, scripts) {
             Subject::Nothing => true,
             Subject::Load => false,
@@ -74,9 +73,11 @@ impl Selector {
         match &self.runs {
             None => Vec::new(),
             Some(patterns) if patterns.is_empty() => b"resetrun".to_vec(),
-            Some(patterns) => {
-                patterns.iter().map(|glob| [b"run:", glob.as_slice()].concat()).collect::<Vec<_>>().join(&b' ')
-            }
+            Some(patterns) => patterns
+                .iter()
+                .map(|glob| [b"run:", glob.as_slice()].concat())
+                .collect::<Vec<_>>()
+                .join(&b' '),
         }
     }
 }

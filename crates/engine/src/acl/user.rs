@@ -55,9 +55,10 @@ impl User {
 
     /// True when some command may be refused to this user.
     pub fn is_restricted(&self) -> bool {
-        !self.selectors.iter().any(|s| {
-            s.all_commands && s.all_keys && s.all_channels && s.dbs.is_none() && s.runs.is_none()
-        })
+        !self
+            .selectors
+            .iter()
+            .any(|s| s.all_commands && s.all_keys && s.all_channels && s.dbs.is_none() && s.runs.is_none())
     }
 
     /// Makes this the only password; an empty one stands for none at all.

@@ -97,7 +97,9 @@ pub fn validity(cert: &CertificateDer<'_>) -> Option<Validity> {
 
 fn digits(text: &[u8], from: usize, count: usize) -> Option<i64> {
     let part = text.get(from..from + count)?;
-    part.iter().all(u8::is_ascii_digit).then(|| part.iter().fold(0, |n, digit| n * 10 + i64::from(digit - b'0')))
+    part.iter()
+        .all(u8::is_ascii_digit)
+        .then(|| part.iter().fold(0, |n, digit| n * 10 + i64::from(digit - b'0')))
 }
 
 /// `MMDDhhmmssZ` of a year, in seconds since the Unix epoch.

@@ -77,7 +77,10 @@ fn established(io: &mut Io, ks: &Keyspace, sv: &mut ServerState, key: usize) {
     let cert = tls.peer_certificate();
     let names = cert.zip(cert_user).map_or(Vec::new(), |(cert, of)| user_names(cert, of));
     if let Err(name) = acl::login_by_certificate(ks, sv, client, &names) {
-        io.log.verbose(format!("TLS: no user may log in as {} of the client's certificate", name.escape_ascii()));
+        io.log.verbose(format!(
+            "TLS: no user may log in as {} of the client's certificate",
+            name.escape_ascii()
+        ));
     }
     // What the client sent with the end of the handshake may be answered at once, even if nothing could be written yet.
     if let Some(conn) = io.conns.get_mut(key) {

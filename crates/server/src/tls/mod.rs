@@ -100,7 +100,13 @@ impl Tls {
         let print = material.print;
         let server = server_config(config, &material, &provider, &versions, &roots)?;
         let client = client_config(material, &provider, &versions, roots)?;
-        Ok(Tls { server: Arc::new(server), client: Arc::new(client), cert_user: config.cert_user(), shown, print })
+        Ok(Tls {
+            server: Arc::new(server),
+            client: Arc::new(client),
+            cert_user: config.cert_user(),
+            shown,
+            print,
+        })
     }
 
     /// Reads the files again; `None` when they hold what they held.
@@ -124,9 +130,11 @@ fn check_presence(config: &TlsConfig) -> Result<(), String> {
     }
     let verifies = config.client_certs() != ClientCerts::No || config.cluster || config.replication;
     if verifies && config.ca_cert_file.is_empty() && config.ca_cert_dir.is_empty() {
-        return Err("Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication \
+        return Err(
+            "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication \
                     or tls-auth-clients are enabled!"
-            .to_owned());
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -169,7 +177,13 @@ fn trusted_files(config: &TlsConfig) -> Result<Vec<PathBuf>, String> {
         files.push(PathBuf::from(&config.ca_cert_file));
     }
     if !config.ca_cert_dir.is_empty() {
-        let failed = |e| format!("Failed to configure CA certificate(s) file/directory: {}: {}", config.ca_cert_dir, reason(&e));
+        let failed = |e| {
+            format!(
+                "Failed to configure CA certificate(s) file/directory: {}: {}",
+                config.ca_cert_dir,
+                reason(&e)
+            )
+        };
         let entries = std::fs::read_dir(&config.ca_cert_dir).map_err(failed)?;
         let mut found: Vec<PathBuf> = entries
             .filter_map(|entry| entry.ok().map(|entry| entry.path()))
@@ -209,7 +223,9 @@ fn private_key(path: &str, print: &mut DefaultHasher) -> Result<PrivateKeyDer<'s
     let bytes = read(path, print).map_err(|why| failed(&why))?;
     let text = String::from_utf8_lossy(&bytes);
     if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
-        return Err(failed("keys with a password are not supported: store the key without one, readable only for the server"));
+        return Err(failed(
+            "keys with a password are not supported: store the key without one, readable only for the server",
+        ));
     }
     PrivateKeyDer::from_pem_slice(&bytes).map_err(|e| failed(&e.to_string()))
 }
@@ -236,7 +252,8 @@ fn server_config(
     server.ignore_client_order = config.prefer_server_ciphers;
     if config.session_caching {
         let timeout = Duration::from_secs(config.session_cache_timeout);
-        server.session_storage = Arc::new(sessions::Sessions::new(config.session_cache_size as usize, timeout));
+        server.session_storage =
+            Arc::new(sessions::Sessions::new(config.session_cache_size as usize, timeout));
     } else {
         server.session_storage = Arc::new(NoServerSessionStorage {});
         server.send_tls13_tickets = 0;
@@ -256,7 +273,10 @@ fn client_verifier(
     if certs == ClientCerts::Optional {
         builder = builder.allow_unauthenticated();
     }
-    builder.build().map(Some).map_err(|e| format!("Failed to configure CA certificate(s) file/directory: {e}"))
+    builder
+        .build()
+        .map(Some)
+        .map_err(|e| format!("Failed to configure CA certificate(s) file/directory: {e}"))
 }
 
 fn client_config(

@@ -22,7 +22,8 @@ pub fn protocols(text: &str) -> Result<Vec<&'static SupportedProtocolVersion>, S
                 ));
             }
             _ => {
-                return Err("Invalid tls-protocols specified. Use a combination of 'TLSv1.2' and 'TLSv1.3'.".to_owned());
+                return Err("Invalid tls-protocols specified. Use a combination of 'TLSv1.2' and 'TLSv1.3'."
+                    .to_owned());
             }
         };
         if !out.iter().any(|known| known.version == version.version) {
@@ -44,12 +45,14 @@ pub fn suites(
     ciphersuites: &str,
     versions: &[&'static SupportedProtocolVersion],
 ) -> Result<Vec<SupportedCipherSuite>, String> {
-    let of = |new: bool| ALL_CIPHER_SUITES.iter().copied().filter(move |suite| suite.tls13().is_some() == new);
+    let of =
+        |new: bool| ALL_CIPHER_SUITES.iter().copied().filter(move |suite| suite.tls13().is_some() == new);
     let allowed = |new: bool| {
         let version = if new { &rustls::version::TLS13 } else { &rustls::version::TLS12 };
         versions.iter().any(|v| v.version == version.version)
     };
-    let new: Vec<_> = if ciphersuites.is_empty() { of(true).collect() } else { newer(ciphersuites, of(true))? };
+    let new: Vec<_> =
+        if ciphersuites.is_empty() { of(true).collect() } else { newer(ciphersuites, of(true))? };
     let old: Vec<_> = if ciphers.is_empty() { of(false).collect() } else { older(ciphers, of(false)) };
     if new.is_empty() && allowed(true) {
         return Err(format!("Failed to configure ciphersuites: {ciphersuites}"));
@@ -63,7 +66,10 @@ pub fn suites(
 /// Suites that OpenSSL has and we have not.
 const ABSENT: [&str; 2] = ["TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256"];
 
-fn newer(text: &str, all: impl Iterator<Item = SupportedCipherSuite>) -> Result<Vec<SupportedCipherSuite>, String> {
+fn newer(
+    text: &str,
+    all: impl Iterator<Item = SupportedCipherSuite>,
+) -> Result<Vec<SupportedCipherSuite>, String> {
     let all: Vec<_> = all.collect();
     let mut out = Vec::new();
     for name in text.split([':', ',', ' ']).filter(|name| !name.is_empty()) {

@@ -49,7 +49,11 @@ impl TlsStream {
     ///
     /// # Errors
     /// The TLS library has its reasons; none is known for the configurations that are made here.
-    pub fn accept(socket: TcpStream, config: &Arc<ServerConfig>, now_ms: u64) -> Result<TlsStream, rustls::Error> {
+    pub fn accept(
+        socket: TcpStream,
+        config: &Arc<ServerConfig>,
+        now_ms: u64,
+    ) -> Result<TlsStream, rustls::Error> {
         let tls = ServerConnection::new(config.clone())?.into();
         Ok(TlsStream { socket, tls, failure: None, eof: false, fresh: true, began_ms: now_ms, denied: false })
     }
@@ -59,7 +63,12 @@ impl TlsStream {
     /// # Errors
     /// The host is neither a name nor an address.
     #[allow(dead_code, reason = "links to a primary use it")]
-    pub fn connect(socket: TcpStream, config: &Arc<ClientConfig>, host: &str, now_ms: u64) -> Result<TlsStream, String> {
+    pub fn connect(
+        socket: TcpStream,
+        config: &Arc<ClientConfig>,
+        host: &str,
+        now_ms: u64,
+    ) -> Result<TlsStream, String> {
         let name = ServerName::try_from(host.to_owned()).map_err(|e| format!("{host}: {e}"))?;
         let tls = ClientConnection::new(config.clone(), name).map_err(|e| e.to_string())?.into();
         Ok(TlsStream { socket, tls, failure: None, eof: false, fresh: true, began_ms: now_ms, denied: false })
@@ -196,7 +205,7 @@ impl TlsStream {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(_) => {}
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e)
+                Err(e) => return Err(e),
             }
         }
         Ok(())
