@@ -328,6 +328,11 @@ impl Stream {
         self.blocks.iter().map(|(id, lp)| (*id, lp))
     }
 
+    /// The blocks from an id on.
+    pub fn blocks_from(&self, id: StreamId) -> impl Iterator<Item = (StreamId, &Listpack)> {
+        self.blocks.range(id..).map(|(id, lp)| (*id, lp))
+    }
+
     /// From now on keeps blocks as they are before they are changed, beside those that `saved` holds already.
     pub fn save_changes(&mut self, mut saved: Box<Saved>) {
         saved.len.get_or_insert(self.len);

@@ -1,9 +1,9 @@
-//! Serving other clients while a script runs: what is past `busy-reply-threshold` answers BUSY, takes a kill, and lets
-//! through what Redis lets through then.
+//! Serving other clients while a script runs or a data set is loaded: a script past `busy-reply-threshold` answers BUSY,
+//! takes a kill, and lets through what Redis lets through then.
 
 use crate::client::{ClientId, ClientIo, ConnInfo};
 use crate::commands::Command;
-use crate::engine::{After, NoTicker, Outgoing};
+use crate::engine::{After, Outgoing, Ticker};
 use crate::error::CmdError;
 use crate::execute;
 use crate::keyspace::Keyspace;
@@ -51,7 +51,7 @@ impl Running {
     }
 }
 
-/// The engine as its owner may use it while a script runs: everything but the data.
+/// The engine as its owner may use it while a script runs or a data set is loaded: everything but the data.
 pub struct Busy<'a> {
     pub(crate) ks: &'a mut Keyspace,
     pub(crate) sv: &'a mut ServerState,
@@ -68,22 +68,41 @@ impl Busy<'_> {
         (self.ks, self.sv)
     }
 
-    /// True once the script is past `busy-reply-threshold`: the owner is to serve its sockets.
+    /// True once the script is past `busy-reply-threshold`, or a data set is loaded: the owner is to serve its sockets.
     pub fn is_slow(&self) -> bool {
-        self.sv.running.as_ref().is_some_and(|run| run.slow)
+        self.is_loading() || self.sv.running.as_ref().is_some_and(|run| run.slow)
     }
 
-    /// Runs a command of another client, or answers BUSY.
-    pub fn execute(&mut self, id: ClientId, argv: &[&[u8]], out: &mut Vec<u8>) -> After {
-        let saved = (self.ks.cur, self.ks.now, self.ks.now_us, self.ks.no_touch);
+    /// True while a data set is loaded.
+    pub fn is_loading(&self) -> bool {
+        self.sv.persist.loading.is_some()
+    }
+
+    /// The server is to end: nothing more is loaded.
+    pub fn stop_loading(&mut self) {
+        if let Some(loading) = &mut self.sv.persist.loading {
+            loading.stop = true;
+        }
+    }
+
+    /// Runs a command of another client, or answers BUSY or LOADING.
+    pub fn execute(
+        &mut self,
+        id: ClientId,
+        argv: &[&[u8]],
+        out: &mut Vec<u8>,
+        ticker: &mut dyn Ticker,
+    ) -> After {
+        let ks = &self.ks;
+        let saved = (ks.cur, ks.now, ks.now_us, ks.no_touch, ks.sees_all);
         let actor = self.ks.effects.actor;
         let proto = self.sv.clients.get(id).map_or(Proto::Resp2, |c| c.proto);
         let start = out.len();
-        let after =
-            execute::client_command(self.ks, self.sv, id, argv, Reply::resp(out, proto), &mut NoTicker);
+        let after = execute::client_command(self.ks, self.sv, id, argv, Reply::resp(out, proto), ticker);
         execute::apply_reply_mode(self.sv, id, start, out);
         // Time stands still for the script.
-        (self.ks.cur, self.ks.now, self.ks.now_us, self.ks.no_touch) = saved;
+        let ks = &mut *self.ks;
+        (ks.cur, ks.now, ks.now_us, ks.no_touch, ks.sees_all) = saved;
         self.ks.effects.actor = actor;
         after
     }
@@ -94,6 +113,16 @@ impl Busy<'_> {
         let (user, open) = (self.sv.acl.default_user().clone(), self.sv.acl.is_open());
         let now = (self.sv.stamp / 1000) as i64;
         self.sv.clients.add(conn, user, open, now)
+    }
+
+    /// A client is gone. Only while a data set is loaded: a script may be this client's.
+    pub fn disconnect(&mut self, id: ClientId) {
+        execute::forget_client(self.ks, self.sv, id);
+        if let Some(client) = self.sv.clients.remove(id)
+            && client.script.is_some()
+        {
+            self.sv.scripts.tracker.leaves(&client);
+        }
     }
 
     /// What waits to leave, oldest first.

@@ -11,11 +11,12 @@ use crate::engine::{After, Outgoing, Ticker};
 use crate::error::{CmdError, NO_AUTH, NO_REPLICAS, OOM, Res};
 use crate::evict::{self, Room};
 use crate::keyspace::Keyspace;
+use crate::loading;
 use crate::propagate::Unit;
 use crate::record;
 use crate::replication;
 use crate::reply::{Proto, Reply};
-use crate::spec::Flags;
+use crate::spec::{Flags, KeyFlags};
 use crate::state::{Held, ServerState};
 use crate::tracking;
 use std::sync::Arc;
@@ -144,13 +145,18 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     {
         return Err(run.busy());
     }
+    if let Some(loading) = &sv.persist.loading
+        && loading::refuses(loading, client, command)
+    {
+        return Err(loading::LOADING);
+    }
     if client.multi.is_some() && flags.contains(Flags::NO_MULTI) {
         return Err(CmdError::owned(format!(
             "ERR Command '{}' not allowed inside a transaction",
             command.full_name
         )));
     }
-    if sv.running.is_none() {
+    if sv.running.is_none() && sv.persist.loading.is_none() {
         sv.oom = sv.config.maxmemory > 0 && evict::make_room(ks, sv) == Room::No;
         if sv.oom && may_grow(sv, id, command, argv) {
             return Err(OOM);
@@ -171,6 +177,13 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         let pause = sv.pause.filter(|pause| pause.until > ks.now);
         let held = pause.is_some() || sv.held.any();
         if held && (pause.is_some_and(|pause| pause.all) || may_write(sv, client, command, argv)) {
+            return Ok(Admitted::Postpone);
+        }
+    }
+    if ks.has_snapshot() && flags.contains(Flags::WRITE) && client.multi.is_none() {
+        let keys = crate::keys::find(&command.spec, argv).unwrap_or_default();
+        let mut changed = keys.iter().filter(|(_, how)| !how.contains(KeyFlags::RO));
+        if changed.any(|(at, _)| ks.awaits_snapshot(argv[*at])) {
             return Ok(Admitted::Postpone);
         }
     }
@@ -228,6 +241,15 @@ fn resume(ks: &mut Keyspace, sv: &mut ServerState) {
     if !ks.paused || sv.pause.is_none() {
         sv.outgoing.push_back(Outgoing::Unpaused);
         blocked::look_again(ks);
+    }
+}
+
+/// Large values of a snapshot are written: those who waited to change them may go on.
+pub fn resume_writers(ks: &mut Keyspace, sv: &mut ServerState) {
+    if ks.take_snapshot_moved() {
+        sv.outgoing.push_back(Outgoing::Unpaused);
+        blocked::look_again(ks);
+        finish_unit(ks, sv);
     }
 }
 
@@ -475,6 +497,9 @@ pub fn call(
         return true;
     }
     let usec = sv.stamp.saturating_sub(start);
+    if std::mem::take(&mut ks.snapshot_held_up) {
+        sv.latency.note(sv.config.latency_monitor_threshold, "snapshot-value", usec, sv.stamp);
+    }
     let bytes = reply.written().zip(written).map(|(after, before)| after.saturating_sub(before));
     record::ended(sv, record::Ended { id, argv, command, usec, failed, reply: bytes });
     !failed

@@ -25,6 +25,7 @@ pub mod frame;
 pub mod keys;
 pub mod keyspace;
 pub mod latency;
+pub mod loading;
 pub mod notify;
 pub mod persistence;
 pub mod propagate;

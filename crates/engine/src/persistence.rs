@@ -1,6 +1,8 @@
 //! What the engine knows of files. It opens none: commands that need one ask the owner ([`crate::Ticker::persist`]),
 //! who keeps this state up to date.
 
+use crate::loading::Loading;
+
 /// What a command wants of the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
@@ -113,8 +115,8 @@ pub struct Persistence {
     pub dirty_before: u64,
     /// Keys of the last file that were past their deadline, and those that were loaded.
     pub loaded: (u64, u64),
-    /// Data is being loaded.
-    pub loading: bool,
+    /// Data is being loaded; see [`crate::loading`].
+    pub loading: Option<Box<Loading>>,
     /// All databases were emptied: the owner looks after the files at its next turn.
     pub flushed: bool,
     /// The append-only file.
@@ -139,7 +141,7 @@ impl Persistence {
             rewrites: 0,
             dirty_before: 0,
             loaded: (0, 0),
-            loading: false,
+            loading: None,
             flushed: false,
             log: LogInfo::default(),
         }

@@ -24,7 +24,7 @@ impl Ticker for Owner {
         let line = self.commands.remove(0);
         let argv: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         let mut out = Vec::new();
-        busy.execute(self.client, &argv, &mut out);
+        busy.execute(self.client, &argv, &mut out, &mut totality_engine::engine::NoTicker);
         self.replies.push(String::from_utf8_lossy(&out).into_owned());
     }
 }

@@ -36,7 +36,7 @@ impl Ticker for Impatient {
     fn tick(&mut self, busy: &mut Busy<'_>) {
         if busy.is_slow() && self.replies.is_empty() {
             let mut out = Vec::new();
-            busy.execute(self.other, &self.command, &mut out);
+            busy.execute(self.other, &self.command, &mut out, &mut NoTicker);
             self.replies.push(String::from_utf8(out).unwrap());
         }
     }

@@ -1,8 +1,9 @@
 //! Snapshots without fork: whatever is written meanwhile, the file holds the data set of the moment when it began.
 
-use totality_engine::dump::load::{LoadOptions, begin_snapshot, load};
+use totality_engine::dump::load::{LoadOptions, Purpose, begin_snapshot, load};
 use totality_engine::engine::NoTicker;
-use totality_engine::{ClientId, Config, ConnInfo, Engine, ManualClock};
+use totality_engine::replay::Replayer;
+use totality_engine::{After, ClientId, Config, ConnInfo, Engine, ManualClock};
 use totality_rdb::Slice;
 use totality_rdb::file::FileReader;
 
@@ -23,24 +24,39 @@ fn engine(clock: &ManualClock) -> (Engine, ClientId) {
     let mut config = Config::default();
     config.set("databases", &[b"3"]).unwrap();
     config.set("enable-debug-command", &[b"yes"]).unwrap();
+    // Most values are of the kind that is written in pieces.
+    for name in ["hash-max-listpack-entries", "zset-max-listpack-entries", "list-max-listpack-size"] {
+        config.set(name, &[b"3"]).unwrap();
+    }
+    for name in ["set-max-listpack-entries", "set-max-intset-entries", "stream-node-max-entries"] {
+        config.set(name, &[b"3"]).unwrap();
+    }
     let mut engine = Engine::new(config, Box::new(clock.clone()), [5; 16]);
     let client = engine.connect(ConnInfo::default());
     (engine, client)
 }
 
 fn run(engine: &mut Engine, client: ClientId, line: &str) -> String {
+    try_run(engine, client, line).0
+}
+
+fn try_run(engine: &mut Engine, client: ClientId, line: &str) -> (String, After) {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
     let mut out = Vec::new();
     engine.wake();
-    engine.execute(client, &words, &mut out, &mut NoTicker);
+    let after = engine.execute(client, &words, &mut out, &mut NoTicker);
     while engine.next_outgoing().is_some() {}
-    String::from_utf8_lossy(&out).into_owned()
+    (String::from_utf8_lossy(&out).into_owned(), after)
 }
 
 fn command(rng: &mut Rng, keys: u64) -> String {
     let (key, other) = (rng.below(keys), rng.below(keys));
     let n = rng.below(1000);
-    match rng.below(26) {
+    match rng.below(30) {
+        26 => format!("XGROUP CREATE x{key} g{} 0", n % 3),
+        27 => format!("XREADGROUP GROUP g{} c{} COUNT 2 STREAMS x{key} >", n % 3, n % 4),
+        28 => format!("XACK x{key} g{} 1700000000000-{}", n % 3, n % 5),
+        29 => format!("EVAL return{{redis.call('RPUSH','l{key}',1),redis.call('SADD','s{key}','a{n}')}} 0"),
         0..=4 => format!("SET k{key} value{n}"),
         5 => format!("SET k{key} {n} PX {}", 1 + n),
         6 => format!("DEL k{key}"),
@@ -72,7 +88,26 @@ fn command(rng: &mut Rng, keys: u64) -> String {
 fn digest(file: &[u8], clock: &ManualClock) -> String {
     let (mut engine, client) = engine(clock);
     let mut reader = FileReader::open(Slice::new(file), true, true).unwrap();
-    load(&mut engine.ks, &mut engine.sv, client, &mut reader, LoadOptions::default(), &mut |_| {}).unwrap();
+    load(&mut engine.ks, &mut engine.sv, client, &mut reader, LoadOptions::default(), &mut NoTicker).unwrap();
+    run(&mut engine, client, "DEBUG DIGEST")
+}
+
+/// The digest of what commands make.
+fn digest_of_commands(file: &[u8], clock: &ManualClock) -> String {
+    let (mut engine, client) = engine(clock);
+    let reader = engine.connect(ConnInfo::default());
+    let mut replayer = Replayer::begin(&mut engine.ks, reader);
+    let mut parser = totality_resp::Parser::default();
+    let mut rest = file;
+    while !rest.is_empty() {
+        let limits = totality_resp::Limits { max_bulk: 1 << 29, authenticated: true };
+        let Ok(totality_resp::Parsed::Command(n)) = parser.parse(rest, &limits) else { panic!("no command") };
+        let argv = parser.args(rest).map(<[u8]>::to_vec).collect();
+        replayer.run(&mut engine.ks, &mut engine.sv, argv, &mut NoTicker).unwrap();
+        rest = &rest[n..];
+    }
+    let (errors, first) = replayer.end(&mut engine.ks, &engine.sv);
+    assert_eq!((errors, first), (0, None));
     run(&mut engine, client, "DEBUG DIGEST")
 }
 
@@ -83,8 +118,8 @@ fn sealed(mut file: Vec<u8>) -> Vec<u8> {
 }
 
 /// The file of a snapshot, with `between` called between its steps.
-fn snapshot(engine: &mut Engine, mut between: impl FnMut(&mut Engine)) -> Vec<u8> {
-    begin_snapshot(&mut engine.ks, &engine.sv, false);
+fn snapshot(engine: &mut Engine, purpose: Purpose, mut between: impl FnMut(&mut Engine)) -> Vec<u8> {
+    begin_snapshot(&mut engine.ks, &engine.sv, purpose);
     engine.ks.slow_snapshot();
     let mut file = Vec::new();
     loop {
@@ -92,7 +127,7 @@ fn snapshot(engine: &mut Engine, mut between: impl FnMut(&mut Engine)) -> Vec<u8
         file.append(&mut engine.ks.take_snapshot_bytes());
         if ended {
             engine.ks.drop_snapshot();
-            return sealed(file);
+            return if purpose == Purpose::Commands { file } else { sealed(file) };
         }
         between(engine);
     }
@@ -100,20 +135,31 @@ fn snapshot(engine: &mut Engine, mut between: impl FnMut(&mut Engine)) -> Vec<u8
 
 #[test]
 fn a_snapshot_is_of_the_moment_when_it_began() {
+    written_meanwhile(Purpose::File, digest);
+}
+
+#[test]
+fn commands_are_of_the_moment_when_they_were_begun() {
+    written_meanwhile(Purpose::Commands, digest_of_commands);
+}
+
+fn written_meanwhile(purpose: Purpose, digest: fn(&[u8], &ManualClock) -> String) {
     for seed in 1..=60 {
         let clock = ManualClock::new(1_700_000_000_000_000);
         let (mut engine, client) = engine(&clock);
+        // What is pending and no longer there has no command that would make it.
+        let left_out = if purpose == Purpose::Commands { "XTRIM" } else { "FLUSH" };
         let mut rng = Rng(u64::wrapping_mul(seed, 0x9E37_79B9_7F4A_7C15));
         let keys = if seed % 3 == 0 { 20 } else { 400 };
         for _ in 0..3000 {
             let line = command(&mut rng, keys);
-            if !line.starts_with("FLUSH") {
+            if !line.starts_with("FLUSH") && !line.starts_with(left_out) {
                 run(&mut engine, client, &line);
             }
         }
-        let at_once = snapshot(&mut engine, |_| {});
+        let at_once = snapshot(&mut engine, Purpose::File, |_| {});
         let mut scopes = 0;
-        let meanwhile = snapshot(&mut engine, |engine| {
+        let meanwhile = snapshot(&mut engine, purpose, |engine| {
             for _ in 0..rng.below(4) {
                 let scope = rng.below(5) == 0;
                 if scope {
@@ -138,7 +184,7 @@ fn a_snapshot_is_of_the_moment_when_it_began() {
             }
         });
         assert!(seed % 3 == 0 || scopes > 0);
-        assert_eq!(digest(&at_once, &clock), digest(&meanwhile, &clock), "seed {seed}");
+        assert_eq!(self::digest(&at_once, &clock), digest(&meanwhile, &clock), "seed {seed}");
     }
 }
 
@@ -147,12 +193,59 @@ fn a_snapshot_that_is_given_up_leaves_nothing() {
     let clock = ManualClock::new(1_700_000_000_000_000);
     let (mut engine, client) = engine(&clock);
     (0..100).for_each(|i| drop(run(&mut engine, client, &format!("SET k{i} {i}"))));
-    begin_snapshot(&mut engine.ks, &engine.sv, false);
+    begin_snapshot(&mut engine.ks, &engine.sv, Purpose::File);
     run(&mut engine, client, "FLUSHALL");
     engine.ks.drop_snapshot();
     run(&mut engine, client, "SET k 1");
-    let file = snapshot(&mut engine, |_| {});
+    let file = snapshot(&mut engine, Purpose::File, |_| {});
     let (mut other, reader) = self::engine(&clock);
     run(&mut other, reader, "SET k 1");
     assert_eq!(digest(&file, &clock), run(&mut other, reader, "DEBUG DIGEST"));
+}
+
+#[test]
+fn who_wants_to_change_a_large_value_waits_until_it_is_written() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let (mut engine, client) = engine(&clock);
+    for i in 0..5000 {
+        run(&mut engine, client, &format!("SADD set m{i}"));
+        run(&mut engine, client, &format!("RPUSH list {i}-and-quite-a-few-more-bytes-of-text"));
+        run(&mut engine, client, &format!("XADD stream 1-{} f value-{i}-of-quite-a-few-bytes", i + 1));
+    }
+    run(&mut engine, client, &format!("SET string {}", "x".repeat(2 << 20)));
+    run(&mut engine, client, "SET other 1");
+    let before = run(&mut engine, client, "DEBUG DIGEST");
+    begin_snapshot(&mut engine.ks, &engine.sv, Purpose::File);
+    let (mut file, mut steps) = (Vec::new(), 0);
+    for line in ["SADD set new", "RPUSH list new", "DEL stream", "APPEND string y", "SET other 2"] {
+        let waits = line != "SET other 2";
+        assert_eq!(try_run(&mut engine, client, line).1 == After::Postponed, waits, "{line}");
+        // What only reads does not wait.
+        assert_eq!(run(&mut engine, client, "SISMEMBER set m1"), ":1\r\n");
+        while waits && !engine.ks.take_snapshot_moved() {
+            engine.ks.snapshot_step(&mut || true);
+            file.append(&mut engine.ks.take_snapshot_bytes());
+            steps += 1;
+        }
+        if waits {
+            assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
+        }
+    }
+    assert!(steps > 20, "{steps} steps");
+    while !engine.ks.snapshot_step(&mut || true) {
+        file.append(&mut engine.ks.take_snapshot_bytes());
+    }
+    file.append(&mut engine.ks.take_snapshot_bytes());
+    engine.ks.drop_snapshot();
+    assert_eq!(digest(&sealed(file), &clock), before);
+    // A transaction has it written at once.
+    begin_snapshot(&mut engine.ks, &engine.sv, Purpose::File);
+    for line in ["MULTI", "SADD set newer", "EXEC"] {
+        assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
+    }
+    // One that is given up holds nobody up.
+    assert_eq!(try_run(&mut engine, client, "RPUSH list newer").1, After::Postponed);
+    engine.ks.drop_snapshot();
+    assert!(engine.ks.take_snapshot_moved());
+    assert_eq!(try_run(&mut engine, client, "RPUSH list newer").1, After::Continue);
 }

@@ -21,23 +21,36 @@ pub struct Report {
     pub sound: bool,
 }
 
+/// What is to be done beside looking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing.
+    Nothing,
+    /// What was cut off at the end of the last append-only file is removed, back to the last complete unit.
+    Tail,
+    /// What was written after this second since the Unix epoch is removed from the last append-only file, which must hold
+    /// timestamps.
+    After(i64),
+}
+
 /// A file, or what a manifest names.
 enum Verdict {
     Sound(String),
     /// Up to this byte it is sound; the rest is the beginning of a command.
     Cut(u64, String),
+    /// From this byte on it was written after the second that was asked for.
+    Later(u64),
     Damaged(String),
 }
 
-/// Checks a snapshot, an append-only file, or all files of a manifest. `fix`: what was cut off at the end of the last
-/// append-only file is removed, back to the last complete unit.
+/// Checks a snapshot, an append-only file, or all files of a manifest, and repairs the last of them if that is asked for.
 ///
 /// # Errors
-/// When a file cannot be read.
-pub fn check(path: &Path, fix: bool) -> io::Result<Report> {
+/// When a file cannot be read, or not be repaired.
+pub fn check(path: &Path, repair: Repair) -> io::Result<Report> {
     let mut report = Report { lines: Vec::new(), sound: true };
     if path.extension().is_none_or(|e| e != "manifest") {
-        check_file(path, fix, &mut report)?;
+        check_file(path, repair, true, &mut report)?;
         return Ok(report);
     }
     let manifest = match Manifest::parse(&std::fs::read(path)?) {
@@ -51,7 +64,11 @@ pub fn check(path: &Path, fix: bool) -> io::Result<Report> {
     let parts: Vec<_> = manifest.parts().collect();
     for (i, part) in parts.iter().enumerate() {
         // A cut is only to be expected where the last write went.
-        check_file(&dir.join(&part.name), fix && i + 1 == parts.len(), &mut report)?;
+        check_file(&dir.join(&part.name), repair, i + 1 == parts.len(), &mut report)?;
+        if matches!(repair, Repair::After(_)) && !report.sound {
+            // What follows cannot be brought to that moment any more.
+            break;
+        }
     }
     Ok(report)
 }
@@ -63,34 +80,66 @@ impl Report {
     }
 }
 
-fn check_file(path: &Path, fix: bool, report: &mut Report) -> io::Result<()> {
+fn check_file(path: &Path, repair: Repair, last: bool, report: &mut Report) -> io::Result<()> {
     let name = path.display();
-    match judge(path)? {
+    let second = match repair {
+        Repair::After(second) => second,
+        _ => i64::MAX,
+    };
+    match judge(path, second)? {
+        Verdict::Sound(_) if second < i64::MAX && last => {
+            report.note(true, format!("Truncate nothing in AOF {name} to timestamp {second}"));
+        }
         Verdict::Sound(what) => report.note(true, format!("{name}: sound, {what}")),
         Verdict::Damaged(why) => report.note(false, format!("{name}: damaged: {why}")),
         Verdict::Cut(valid, why) => {
             let size = std::fs::metadata(path)?.len();
             let line = format!("{name}: {why}: sound up to byte {valid} of {size}");
-            if !fix {
+            if repair != Repair::Tail || !last {
                 report.note(false, line);
                 return Ok(());
             }
-            let file = std::fs::OpenOptions::new().write(true).open(path)?;
-            file.set_len(valid)?;
-            file.sync_all()?;
+            cut(path, valid)?;
             report.note(true, format!("{line}; cut to {valid} bytes"));
+        }
+        Verdict::Later(0) => {
+            report.note(false, format!("AOF {name} has nothing before timestamp {second}, aborting..."));
+        }
+        Verdict::Later(at) if !last => {
+            report.note(
+                false,
+                format!(
+                    "Failed to truncate AOF {name} to timestamp {second} to offset {at} because it is not the last file."
+                ),
+            );
+            report.note(
+                false,
+                "If you insist, please delete all files after this file according to the manifest file and delete the corresponding records in manifest file manually. Then check again.".to_owned(),
+            );
+        }
+        Verdict::Later(at) => {
+            cut(path, at)?;
+            report.note(true, format!("Successfully truncated AOF {name} to timestamp {second}"));
         }
     }
     Ok(())
 }
 
-fn judge(path: &Path) -> io::Result<Verdict> {
+/// Cuts a file, and makes that safe.
+fn cut(path: &Path, len: u64) -> io::Result<()> {
+    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+    file.set_len(len)?;
+    file.sync_all()
+}
+
+/// `until`: what was written after this second is not looked at.
+fn judge(path: &Path, until: i64) -> io::Result<Verdict> {
     let mut file = File::open(path)?;
     let mut magic = Vec::new();
     file.by_ref().take(6).read_to_end(&mut magic)?;
     file.seek(SeekFrom::Start(0))?;
     if !magic.starts_with(b"REDIS") && !magic.starts_with(b"VALKEY") {
-        return Ok(commands_of(CommandReader::new(file, 0), String::new()));
+        return Ok(commands_of(CommandReader::new(file, 0), String::new(), until));
     }
     let mut reader = match FileReader::open(Streamed::new(file, true), true, true) {
         Ok(reader) => reader,
@@ -123,14 +172,15 @@ fn judge(path: &Path) -> io::Result<Verdict> {
     );
     let offset = reader.offset();
     let (rest, ahead) = reader.into_input().into_parts();
-    Ok(commands_of(CommandReader::new(io::Cursor::new(ahead).chain(rest), offset), what))
+    Ok(commands_of(CommandReader::new(io::Cursor::new(ahead).chain(rest), offset), what, until))
 }
 
 /// Checks commands, behind what `before` says of the file.
-fn commands_of<R: Read>(mut reader: CommandReader<R>, before: String) -> Verdict {
+fn commands_of<R: Read>(mut reader: CommandReader<R>, before: String, until: i64) -> Verdict {
     let (mut count, mut unit, mut valid) = (0u64, false, reader.offset());
     loop {
         match reader.next_item() {
+            Ok(Item::Stamp(second)) if second > until => return Verdict::Later(valid),
             Ok(Item::Stamp(_)) => {}
             Ok(Item::Command(argv)) => {
                 count += 1;

@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use totality_engine::dump::load::{LoadOptions, Loaded, load};
-use totality_engine::engine::NoTicker;
+use totality_engine::engine::Ticker;
 use totality_engine::keyspace::Keyspace;
+use totality_engine::loading;
 use totality_engine::replay::Replayer;
 use totality_engine::state::{LogLevel, ServerState};
 use totality_engine::{ClientId, ConnInfo};
@@ -24,6 +25,12 @@ pub(crate) fn reader_client(sv: &mut ServerState) -> ClientId {
 }
 
 type Reader = FileReader<Streamed<File>>;
+
+/// Commands between two looks at the clock.
+const LOOK: u64 = 64;
+
+/// Why nothing more is read though nothing is wrong.
+const STOPPED: &str = "loading was stopped";
 
 /// Opens a snapshot file; `None` when there is none.
 ///
@@ -55,9 +62,10 @@ pub(crate) fn read_snapshot(
     sv: &mut ServerState,
     file: &mut Reader,
     options: LoadOptions,
+    ticker: &mut dyn Ticker,
 ) -> Result<Loaded, String> {
     let client = reader_client(sv);
-    let loaded = load(ks, sv, client, file, options, &mut |_| {});
+    let loaded = load(ks, sv, client, file, options, ticker);
     sv.clients.remove(client);
     let loaded = loaded.map_err(|e| {
         let crc = if e.text.contains("checksum") { "RDB CRC error. " } else { "" };
@@ -141,17 +149,21 @@ pub(crate) fn read_log(
     sv: &mut ServerState,
     data_dir: &Path,
     names: &Names,
+    ticker: &mut dyn Ticker,
 ) -> Result<Replayed, String> {
     let manifest = find_manifest(data_dir, names, sv)?;
     let parts: Vec<Part> = manifest.parts().cloned().collect();
     let (mut keys, mut found) = (Loaded::default(), false);
+    let size = |part: &Part| std::fs::metadata(names.dir.join(&part.name)).map_or(0, |m| m.len());
+    loading::begin(sv, parts.iter().map(size).sum());
     for (i, part) in parts.iter().enumerate() {
         let path = names.dir.join(&part.name);
         let last = i + 1 == parts.len();
         let client = reader_client(sv);
-        let result = read_part(ks, sv, client, &path, last);
+        let result = read_part(ks, sv, client, &path, last, ticker);
         sv.clients.remove(client);
         let loaded = result.map_err(|why| format!("{}: {why}", part.name))?;
+        loading::next_file(sv);
         keys.keys += loaded.keys;
         found = true;
         sv.log(
@@ -173,6 +185,7 @@ fn read_part(
     client: ClientId,
     path: &Path,
     last: bool,
+    ticker: &mut dyn Ticker,
 ) -> Result<Loaded, String> {
     let mut file = File::open(path).map_err(|e| {
         format!("Fatal error: can't open the append log file {} for reading: {}", path.display(), reason(&e))
@@ -186,16 +199,16 @@ fn read_part(
         let check = sv.config.rdbchecksum;
         let mut reader =
             FileReader::open(Streamed::new(file, check), strict, check).map_err(|e| e.to_string())?;
-        loaded = load(ks, sv, client, &mut reader, LoadOptions::default(), &mut |_| {}).map_err(|e| {
+        loaded = load(ks, sv, client, &mut reader, LoadOptions::default(), ticker).map_err(|e| {
             format!("Error reading the RDB preamble of the AOF file, AOF loading aborted: {e}")
         })?;
         // Older servers append commands to the base itself.
         let offset = reader.offset();
         let (rest, ahead) = reader.into_input().into_parts();
         let source = io::Cursor::new(ahead).chain(rest);
-        replay(ks, sv, client, CommandReader::new(source, offset), path, last)?;
+        replay(ks, sv, client, CommandReader::new(source, offset), path, last, ticker)?;
     } else {
-        replay(ks, sv, client, CommandReader::new(file, 0), path, last)?;
+        replay(ks, sv, client, CommandReader::new(file, 0), path, last, ticker)?;
     }
     Ok(loaded)
 }
@@ -218,16 +231,24 @@ fn replay<R: Read>(
     mut reader: CommandReader<R>,
     path: &Path,
     last: bool,
+    ticker: &mut dyn Ticker,
 ) -> Result<(), String> {
     let mut replayer = Replayer::begin(ks, client);
+    let mut commands = 0u64;
     // Behind the last command that was run, or unit.
     let mut valid = reader.offset();
     let ended = loop {
         match reader.next_item() {
             Ok(Item::Stamp(_)) => {}
             Ok(Item::Command(argv)) => {
-                if let Err(why) = replayer.run(ks, sv, argv, &mut NoTicker) {
+                if let Err(why) = replayer.run(ks, sv, argv, ticker) {
                     break Err(why);
+                }
+                commands += 1;
+                if (commands.is_multiple_of(LOOK) || sv.config.key_load_delay != 0)
+                    && !loading::go_on(ks, sv, reader.offset(), ticker)
+                {
+                    break Err(STOPPED.to_owned());
                 }
             }
             Ok(Item::End) if replayer.in_unit() => break Ok(Some(valid)),

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use totality_engine::Config;
+use totality_engine::dump::load::Purpose;
 use totality_engine::persistence::LogInfo;
 
 /// How long a write waits for an fsync that is under way.
@@ -39,8 +40,9 @@ impl Names {
         self.dir.join(format!("{}.manifest", self.name))
     }
 
-    pub(crate) fn base(&self, seq: u64) -> Part {
-        Part { name: format!("{}.{seq}.base.rdb", self.name), seq, kind: FileKind::Base }
+    pub(crate) fn base(&self, seq: u64, purpose: Purpose) -> Part {
+        let form = if purpose == Purpose::Commands { "aof" } else { "rdb" };
+        Part { name: format!("{}.{seq}.base.{form}", self.name), seq, kind: FileKind::Base }
     }
 
     fn incr(&self, seq: u64) -> Part {

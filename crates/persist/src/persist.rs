@@ -3,17 +3,18 @@
 use crate::load::{self, open_snapshot, read_log, read_snapshot};
 use crate::log::{Fatal, Log, Names};
 use crate::manifest::{FileKind, Manifest, Part};
-use crate::writer::{FileWriter, Target, Waker};
+use crate::writer::{FileWriter, Seal, Target, Waker};
 use crate::{dir, reason};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use totality_ds::crc::crc64;
-use totality_engine::dump::load::{ForReplicas, LoadOptions, begin_snapshot, begin_sync};
-use totality_engine::engine::Engine;
-use totality_engine::execute::update_recording;
+use totality_engine::dump::load::{ForReplicas, LoadOptions, Purpose, begin_snapshot, begin_sync};
+use totality_engine::engine::{Engine, Ticker};
+use totality_engine::execute::{resume_writers, update_recording};
 use totality_engine::keyspace::Keyspace;
+use totality_engine::loading;
 use totality_engine::persistence::{Job, LogState, Request};
 use totality_engine::state::{LogLevel, ServerState};
 
@@ -63,6 +64,7 @@ pub struct Piece {
 /// A snapshot that is being written.
 struct Running {
     job: Job,
+    purpose: Purpose,
     sink: Sink,
     /// All was handed to the writer.
     sent: bool,
@@ -85,6 +87,8 @@ pub struct Persist {
     for_replicas: bool,
     /// It is complete, or will never be.
     saved: Option<Result<File, String>>,
+    /// The loading of the data set was stopped: what is there is not all of it.
+    stopped: bool,
 }
 
 impl std::fmt::Debug for Persist {
@@ -112,14 +116,34 @@ impl Persist {
             fatal: None,
             for_replicas: false,
             saved: None,
+            stopped: false,
         }
     }
 
-    /// Loads what the directory holds, as the configuration says, and opens the append-only file.
+    /// Loads what the directory holds, as the configuration says, and opens the append-only file. Meanwhile `ticker`
+    /// is let serve connections.
     ///
     /// # Errors
-    /// When the directory belongs to another process, or a file is damaged: then the data set must not be used.
-    pub fn open(&mut self, engine: &mut Engine) -> Result<(), String> {
+    /// When the directory belongs to another process, a file is damaged, or the loading was stopped: then the data set
+    /// must not be used.
+    pub fn open(&mut self, engine: &mut Engine, ticker: &mut dyn Ticker) -> Result<(), String> {
+        let opened = self.try_open(engine, ticker);
+        self.loaded(&mut engine.sv);
+        opened
+    }
+
+    /// Loading is over, however it ended.
+    fn loaded(&mut self, sv: &mut ServerState) {
+        self.stopped |= sv.persist.loading.as_ref().is_some_and(|loading| loading.stop);
+        loading::end(sv);
+    }
+
+    /// True when the loading of the data set was stopped, since the server is to end: nothing must be saved.
+    pub fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    fn try_open(&mut self, engine: &mut Engine, ticker: &mut dyn Ticker) -> Result<(), String> {
         engine.wake();
         let Engine { ks, sv } = engine;
         sv.persist.available = true;
@@ -130,27 +154,34 @@ impl Persist {
         let path = self.snapshot_path(sv);
         if sv.config.appendonly {
             let names = Names::of(&self.dir, &sv.config);
-            let replayed = read_log(ks, sv, &self.dir, &names)?;
+            let replayed = read_log(ks, sv, &self.dir, &names, ticker)?;
             ks.dirty = 0;
             if replayed.found || !path.is_file() {
                 return self.open_log(ks, sv, names, replayed.manifest);
             }
             // The log is new: what the snapshot holds becomes its base.
-            self.load_snapshot(ks, sv, &path)?;
+            self.load_snapshot(ks, sv, &path, ticker)?;
             self.open_log(ks, sv, names, replayed.manifest)?;
         } else {
-            self.load_snapshot(ks, sv, &path)?;
+            self.load_snapshot(ks, sv, &path, ticker)?;
         }
         ks.dirty = 0;
         Ok(())
     }
 
-    fn load_snapshot(&mut self, ks: &mut Keyspace, sv: &mut ServerState, path: &Path) -> Result<(), String> {
+    fn load_snapshot(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        path: &Path,
+        ticker: &mut dyn Ticker,
+    ) -> Result<(), String> {
         let fatal = |why: String| format!("{why}\nFatal error loading the DB, check server logs. Exiting.");
         let Some(mut file) = open_snapshot(path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
         let options = LoadOptions { merge: false, drop_expired: true };
-        read_snapshot(ks, sv, &mut file, options).map_err(fatal)?;
+        loading::begin(sv, size_of_file(path));
+        read_snapshot(ks, sv, &mut file, options, ticker).map_err(fatal)?;
         let seconds = began.elapsed().as_secs_f64();
         sv.log(LogLevel::Notice, format!("DB loaded from disk: {seconds:.3} seconds"));
         Ok(())
@@ -168,9 +199,10 @@ impl Persist {
         std::fs::create_dir_all(&names.dir).map_err(|e| failed(&reason(&e)))?;
         dir::remove_temporary(&names.dir);
         if manifest.base.is_none() && manifest.incr.is_empty() {
-            let base = names.base(1);
+            let purpose = base_form(sv);
+            let base = names.base(1, purpose);
             let target = Target { temp: names.temp_base(), path: names.dir.join(&base.name) };
-            let size = self.write_now(ks, sv, target, true).map_err(|why| failed(&why))?;
+            let size = self.write_now(ks, sv, target, purpose).map_err(|why| failed(&why))?;
             sv.log(
                 LogLevel::Notice,
                 format!("Creating AOF base file {} on server start ({size} bytes)", base.name),
@@ -208,7 +240,8 @@ impl Persist {
         Target { temp, path: self.snapshot_path(sv) }
     }
 
-    /// What a command asks for; see [`totality_engine::Ticker::persist`].
+    /// What a command asks for; see [`totality_engine::Ticker::persist`]. `ticker` is let serve connections while data is
+    /// loaded.
     ///
     /// # Errors
     /// The error reply.
@@ -217,6 +250,7 @@ impl Persist {
         ks: &mut Keyspace,
         sv: &mut ServerState,
         request: Request,
+        ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
         match request {
             Request::Save => self.save(ks, sv).map_err(|_| FAILED.to_owned()),
@@ -233,8 +267,17 @@ impl Persist {
                 // Its first base is being written.
                 None => Ok(()),
             },
-            Request::Reload { save, flush, merge } => self.reload(ks, sv, save, flush, merge),
-            Request::ReloadLog => self.reload_log(ks, sv),
+            Request::Reload { save, flush, merge } => {
+                self.before_pause(sv)?;
+                let done = self.reload(ks, sv, [save, flush, merge], ticker);
+                self.loaded(sv);
+                done
+            }
+            Request::ReloadLog => {
+                let done = self.reload_log(ks, sv, ticker);
+                self.loaded(sv);
+                done
+            }
             Request::Shutdown { save, force } => match self.shutdown(ks, sv, save) {
                 Err(_) if !force => Err("ERR Errors trying to SHUTDOWN. Check logs.".to_owned()),
                 _ => Ok(()),
@@ -246,7 +289,7 @@ impl Persist {
     fn save(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
         let done = self.lock().and_then(|()| {
             let target = self.snapshot_target(sv);
-            self.write_now(ks, sv, target, false)
+            self.write_now(ks, sv, target, Purpose::File)
         });
         match done {
             Ok(_) => {
@@ -269,12 +312,12 @@ impl Persist {
         ks: &mut Keyspace,
         sv: &mut ServerState,
         target: Target,
-        base: bool,
+        purpose: Purpose,
     ) -> Result<u64, String> {
         // One snapshot at a time: the one in the making is written to its end first.
         self.drive(ks, sv);
         let mut writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
-        begin_snapshot(ks, sv, base);
+        begin_snapshot(ks, sv, purpose);
         loop {
             let ended = ks.snapshot_step(&mut || false);
             writer.send(ks.take_snapshot_bytes(), true);
@@ -283,7 +326,7 @@ impl Persist {
             }
         }
         ks.drop_snapshot();
-        writer.finish(sv.config.rdbchecksum, true);
+        writer.finish(seal(sv, purpose), true);
         writer.wait()
     }
 
@@ -298,7 +341,7 @@ impl Persist {
                 break;
             }
         }
-        writer.finish(sv.config.rdbchecksum, true);
+        writer.finish(seal(sv, running.purpose), true);
         running.sent = true;
         ks.drop_snapshot();
     }
@@ -317,7 +360,7 @@ impl Persist {
             return Err("another snapshot is being written".to_owned());
         }
         begin_sync(ks, sv, wanted);
-        self.start(ks, sv, Job::Sync, Sink::Replicas(Pipe::default()), None);
+        self.start(ks, sv, (Job::Sync, Purpose::File), Sink::Replicas(Pipe::default()), None);
         Ok(())
     }
 
@@ -380,7 +423,7 @@ impl Persist {
         sv.persist.last_try = now(sv);
         let begun = self.lock().and_then(|()| {
             let target = self.snapshot_target(sv);
-            self.begin(ks, sv, Job::Snapshot, target, None)
+            self.begin(ks, sv, (Job::Snapshot, Purpose::File), target, None)
         });
         match &begun {
             Ok(()) => {
@@ -400,7 +443,7 @@ impl Persist {
         &mut self,
         ks: &mut Keyspace,
         sv: &mut ServerState,
-        job: Job,
+        (job, purpose): (Job, Purpose),
         target: Target,
         base: Option<Part>,
     ) -> Result<(), String> {
@@ -408,16 +451,23 @@ impl Persist {
             return Err("another snapshot is being written".to_owned());
         }
         let writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
-        begin_snapshot(ks, sv, base.is_some());
-        self.start(ks, sv, job, Sink::File(writer), base);
+        begin_snapshot(ks, sv, purpose);
+        self.start(ks, sv, (job, purpose), Sink::File(writer), base);
         Ok(())
     }
 
-    fn start(&mut self, ks: &mut Keyspace, sv: &mut ServerState, job: Job, sink: Sink, base: Option<Part>) {
+    fn start(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        (job, purpose): (Job, Purpose),
+        sink: Sink,
+        base: Option<Part>,
+    ) {
         if sv.config.rdb_key_save_delay > 0 {
             ks.slow_snapshot();
         }
-        self.running = Some(Running { job, sink, sent: false, base, began: Instant::now() });
+        self.running = Some(Running { job, purpose, sink, sent: false, base, began: Instant::now() });
         sv.persist.job = Some((job, now(sv)));
         self.next_step = Instant::now();
     }
@@ -453,20 +503,30 @@ impl Persist {
     fn try_begin_rewrite(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
         let names = Names::of(&self.dir, &sv.config);
         std::fs::create_dir_all(&names.dir).map_err(|e| reason(&e))?;
+        let purpose = base_form(sv);
         let base = match &mut self.log {
             Some(log) => {
                 log.begin_part(&mut sv.persist.log)?;
-                log.names.base(log.manifest.next_base())
+                log.names.base(log.manifest.next_base(), purpose)
             }
             None => {
                 // What waits is in the base.
                 sv.persist.log.buffer.clear();
                 sv.persist.log.selected = None;
-                names.base(load::find_manifest(&self.dir, &names, sv)?.next_base())
+                names.base(load::find_manifest(&self.dir, &names, sv)?.next_base(), purpose)
             }
         };
         let target = Target { temp: names.temp_base(), path: names.dir.join(&base.name) };
-        self.begin(ks, sv, Job::Rewrite, target, Some(base))
+        self.begin(ks, sv, (Job::Rewrite, purpose), target, Some(base))
+    }
+
+    /// Connections will be served in the middle of a turn: what it wrote so far must be as safe as promised.
+    fn before_pause(&mut self, sv: &mut ServerState) -> Result<(), String> {
+        self.before_replies(sv);
+        match &self.fatal {
+            Some(why) => Err(format!("ERR {why}")),
+            None => Ok(()),
+        }
     }
 
     /// DEBUG RELOAD.
@@ -474,9 +534,8 @@ impl Persist {
         &mut self,
         ks: &mut Keyspace,
         sv: &mut ServerState,
-        save: bool,
-        flush: bool,
-        merge: bool,
+        [save, flush, merge]: [bool; 3],
+        ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
         const FAILED_LOAD: &str = "ERR Error trying to load the RDB dump, check server logs";
         if save {
@@ -499,7 +558,8 @@ impl Persist {
             self.empty(ks, sv);
         }
         let options = LoadOptions { merge, drop_expired: true };
-        read_snapshot(ks, sv, &mut file, options).map_err(|why| failed(sv, why))?;
+        loading::begin(sv, size_of_file(&path));
+        read_snapshot(ks, sv, &mut file, options, ticker).map_err(|why| failed(sv, why))?;
         sv.log(LogLevel::Warning, "DB reloaded by DEBUG RELOAD");
         Ok(())
     }
@@ -511,7 +571,12 @@ impl Persist {
     }
 
     /// DEBUG LOADAOF.
-    fn reload_log(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+    fn reload_log(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        ticker: &mut dyn Ticker,
+    ) -> Result<(), String> {
         const FAILED_LOAD: &str = "ERR Error trying to load the AOF files, check server logs";
         if let Some(log) = &mut self.log {
             log.flush(&mut sv.persist.log).map_err(|_| FAILED_LOAD.to_owned())?;
@@ -519,7 +584,7 @@ impl Persist {
         self.drive(ks, sv);
         self.empty(ks, sv);
         let names = Names::of(&self.dir, &sv.config);
-        let read = read_log(ks, sv, &self.dir, &names);
+        let read = read_log(ks, sv, &self.dir, &names, ticker);
         ks.dirty = 0;
         match read {
             Ok(_) => {
@@ -544,6 +609,9 @@ impl Persist {
         sv: &mut ServerState,
         save: Option<bool>,
     ) -> Result<(), String> {
+        if self.stopped {
+            return Ok(());
+        }
         self.cancel(ks, sv);
         if let Some(log) = &mut self.log
             && let Err(why) = log.flush(&mut sv.persist.log)
@@ -594,6 +662,19 @@ impl Persist {
             self.step(ks, sv);
             self.finish(ks, sv);
         }
+        resume_writers(ks, sv);
+    }
+
+    /// Goes on with the snapshot until the large values are written that somebody waits for: for callers that cannot
+    /// wait. False when there is nothing that they could wait for.
+    pub fn hurry(&mut self, engine: &mut Engine) -> bool {
+        let Engine { ks, sv } = engine;
+        if self.running.is_none() || !ks.has_snapshot() {
+            return false;
+        }
+        self.drive(ks, sv);
+        resume_writers(ks, sv);
+        true
     }
 
     /// When [`Persist::turn`] and [`Persist::before_replies`] want to be called next.
@@ -639,7 +720,7 @@ impl Persist {
         if ended {
             running.sent = true;
             match &mut running.sink {
-                Sink::File(writer) => writer.finish(sv.config.rdbchecksum, false),
+                Sink::File(writer) => writer.finish(seal(sv, running.purpose), false),
                 Sink::Replicas(pipe) => pipe.bytes.extend_from_slice(&pipe.crc.to_le_bytes()),
             }
             ks.drop_snapshot();
@@ -834,6 +915,24 @@ impl Persist {
         self.dir = dir.to_owned();
         Ok(())
     }
+}
+
+/// The form of the append-only file's base.
+fn base_form(sv: &ServerState) -> Purpose {
+    if sv.config.aof_use_rdb_preamble { Purpose::Base } else { Purpose::Commands }
+}
+
+/// What stands at the end of a file.
+fn seal(sv: &ServerState, purpose: Purpose) -> Seal {
+    match purpose {
+        Purpose::Commands => Seal::None,
+        _ if sv.config.rdbchecksum => Seal::Checksum,
+        _ => Seal::Zeros,
+    }
+}
+
+fn size_of_file(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |m| m.len())
 }
 
 /// The save point that is due: its seconds, and the changes so far.

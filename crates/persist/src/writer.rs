@@ -18,10 +18,19 @@ pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
 
 enum Piece {
     Bytes(Vec<u8>),
-    /// All is there: the checksum follows, or eight zero bytes.
-    End {
-        checksum: bool,
-    },
+    /// All is there.
+    End(Seal),
+}
+
+/// What stands behind all that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seal {
+    /// The checksum.
+    Checksum,
+    /// Eight zero bytes: a snapshot without one.
+    Zeros,
+    /// Nothing: it is no snapshot.
+    None,
 }
 
 /// A file in the making. Dropping it gives it up.
@@ -80,9 +89,9 @@ impl FileWriter {
         }
     }
 
-    /// All was sent: the checksum is written, the file is made safe and gets its name.
-    pub(crate) fn finish(&mut self, checksum: bool, block: bool) {
-        self.pass(Piece::End { checksum }, block);
+    /// All was sent: the seal is written, the file is made safe and gets its name.
+    pub(crate) fn finish(&mut self, seal: Seal, block: bool) {
+        self.pass(Piece::End(seal), block);
     }
 
     fn pass(&mut self, piece: Piece, block: bool) {
@@ -128,12 +137,15 @@ fn write(mut file: std::fs::File, target: &Target, queue: &Receiver<Piece>) -> R
                     synced = size;
                 }
             }
-            Ok(Piece::End { checksum }) => {
-                let crc = if checksum { crc } else { 0 };
-                file.write_all(&crc.to_le_bytes()).map_err(|e| reason(&e))?;
+            Ok(Piece::End(seal)) => {
+                let crc = if seal == Seal::Checksum { crc } else { 0 };
+                if seal != Seal::None {
+                    file.write_all(&crc.to_le_bytes()).map_err(|e| reason(&e))?;
+                    size += 8;
+                }
                 file.sync_all().map_err(|e| reason(&e))?;
                 dir::rename(&target.temp, &target.path).map_err(|e| reason(&e))?;
-                return Ok(size + 8);
+                return Ok(size);
             }
             Err(_) => return Err("given up".to_owned()),
         }

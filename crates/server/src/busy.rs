@@ -1,5 +1,6 @@
-//! The loop in small while a long script runs: new connections are accepted, other clients' commands are answered
-//! (BUSY, but for the few that the engine lets through), what waits is written. The script goes on in between.
+//! The loop in small while a long script runs or a data set is loaded: new connections are accepted, other clients'
+//! commands are answered (BUSY or LOADING, but for the few that the engine lets through), what waits is written. The
+//! script, or the loading, goes on in between.
 
 use std::time::Instant;
 
@@ -8,6 +9,7 @@ use totality_resp::{Limits, Parsed};
 
 use crate::clients::{admit, class, log_level, passes};
 use crate::conn::{Fate, Read};
+use crate::evict;
 use crate::io::CHUNK;
 use crate::meanwhile::Meanwhile;
 use crate::tls;
@@ -33,14 +35,42 @@ impl Meanwhile<'_> {
             }
         }
         self.io.ready.extend(keep);
-        // What others wrote before the script began is as safe as promised before its replies leave.
-        self.persist.before_replies(busy.state());
-        self.deliver(busy);
-        if self.persist.fatal().is_some() {
-            return;
+        // What others wrote before the script began is as safe as promised before its replies leave. Before a file is
+        // loaded that was seen to.
+        if let Some(persist) = &mut self.persist {
+            persist.before_replies(busy.state());
+            if persist.fatal().is_some() {
+                self.deliver(busy);
+                return;
+            }
         }
+        self.deliver(busy);
         let turn = self.turn;
         self.io.flush(Some(turn), |_| {});
+        if busy.is_loading() {
+            self.during_loading(busy);
+        }
+    }
+
+    /// Loading may take minutes: connections come and go meanwhile, and the server may be told to end.
+    fn during_loading(&mut self, busy: &mut Busy<'_>) {
+        let mut kept = Vec::new();
+        while let Some(key) = self.io.dead.pop() {
+            if key == self.turn {
+                kept.push(key);
+            } else if let Some(mut conn) = self.io.remove(key) {
+                let total = &mut busy.state().process.net;
+                *total = (total.0 + conn.net.0, total.1 + conn.net.1);
+                evict::forget(busy.state(), &mut conn);
+                busy.disconnect(conn.client);
+            }
+        }
+        self.io.dead.append(&mut kept);
+        // The loop is to see it as well.
+        if self.io.woken && self.ends.wanted().is_some() {
+            self.io.log.warning("Received shutdown signal during loading, scheduling shutdown.");
+            busy.stop_loading();
+        }
     }
 
     fn accept(&mut self, busy: &mut Busy<'_>) {
@@ -95,7 +125,7 @@ impl Meanwhile<'_> {
                 Ok(Parsed::Empty(n)) => used += n,
                 Ok(Parsed::Command(n)) => {
                     let argv: Vec<&[u8]> = parser.args(&input[used..]).collect();
-                    after = busy.execute(client, &argv, &mut output);
+                    after = busy.execute(client, &argv, &mut output, self);
                     if after == After::Postponed {
                         break;
                     }

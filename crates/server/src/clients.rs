@@ -324,7 +324,8 @@ impl Server {
             io: &mut self.io,
             turn: turn.key,
             config_file: self.config_file.as_deref(),
-            persist: &mut self.persist,
+            persist: Some(&mut self.persist),
+            ends: &mut self.ends,
         };
         if argc > FEW_ARGS {
             let argv: Vec<&[u8]> = args.collect();

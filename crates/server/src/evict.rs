@@ -1,5 +1,6 @@
 //! `maxmemory-clients`: when the buffers of all clients together are too large, the largest clients go.
 
+use totality_engine::state::ServerState;
 use totality_engine::{Config, Engine};
 
 use crate::conn::{Conn, Fate};
@@ -60,7 +61,7 @@ fn limit(config: &Config) -> Option<u64> {
 pub(crate) fn account(engine: &mut Engine, conn: &mut Conn) {
     let held = match engine.sv.clients.get(conn.client) {
         Some(client) if !client.replica => client.held_memory() + engine.ks.watch.memory(conn.client),
-        _ => return forget(engine, conn),
+        _ => return forget(&mut engine.sv, conn),
     };
     let bytes = BASE + conn.input.capacity() + conn.output.capacity() + conn.parser.memory() + held;
     let total = &mut engine.sv.client_memory;
@@ -69,7 +70,7 @@ pub(crate) fn account(engine: &mut Engine, conn: &mut Conn) {
 }
 
 /// A connection does not count any more.
-pub(crate) fn forget(engine: &mut Engine, conn: &mut Conn) {
-    let total = &mut engine.sv.client_memory;
+pub(crate) fn forget(sv: &mut ServerState, conn: &mut Conn) {
+    let total = &mut sv.client_memory;
     *total = total.saturating_sub(std::mem::take(&mut conn.counted));
 }

@@ -15,18 +15,27 @@ use crate::listen;
 use crate::rewrite::{replace_file, rewrite_file};
 use crate::server::raise_file_limit;
 use crate::settings::Settings;
+use crate::signals::Ends;
+
+/// What a command that needs files is told while they are read.
+const NESTED: &str = "ERR the data set is being loaded";
 
 /// The connections and the process, without the engine.
 pub struct Meanwhile<'a> {
     /// The connections.
     pub io: &'a mut Io,
-    /// The connection whose command runs: its buffers are in use.
+    /// The connection whose command runs: its buffers are in use. [`NOBODY`] at the start.
     pub turn: usize,
     /// The file that CONFIG REWRITE writes.
     pub config_file: Option<&'a Path>,
-    /// Snapshots and the append-only file.
-    pub persist: &'a mut Persist,
+    /// Snapshots and the append-only file; not while they themselves load.
+    pub persist: Option<&'a mut Persist>,
+    /// What ends the server.
+    pub ends: &'a mut Ends,
 }
+
+/// No connection.
+pub const NOBODY: usize = usize::MAX;
 
 impl Ticker for Meanwhile<'_> {
     fn tick(&mut self, busy: &mut Busy<'_>) {
@@ -65,7 +74,10 @@ impl Ticker for Meanwhile<'_> {
     }
 
     fn persist(&mut self, ks: &mut Keyspace, sv: &mut ServerState, request: Request) -> Result<(), String> {
-        self.persist.request(ks, sv, request)
+        let Some(persist) = self.persist.take() else { return Err(NESTED.to_owned()) };
+        let done = persist.request(ks, sv, request, self);
+        self.persist = Some(persist);
+        done
     }
 
     fn read_acl_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
@@ -105,7 +117,11 @@ impl Meanwhile<'_> {
     fn change_dir(&mut self, dir: &str) -> Result<(), String> {
         let old = std::env::current_dir().map_err(|e| listen::reason(&e))?;
         std::env::set_current_dir(dir).map_err(|e| listen::reason(&e))?;
-        self.persist.set_dir(Path::new(".")).inspect_err(|_| {
+        let moved = match &mut self.persist {
+            Some(persist) => persist.set_dir(Path::new(".")),
+            None => Err(NESTED.to_owned()),
+        };
+        moved.inspect_err(|_| {
             // It was the working directory a moment ago.
             let _ = std::env::set_current_dir(old);
         })

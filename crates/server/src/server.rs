@@ -18,10 +18,11 @@ use crate::io::{Io, WAKE};
 use crate::lazy_free::LazyFree;
 use crate::listen::{self, Listener};
 use crate::log::Log;
+use crate::meanwhile::{Meanwhile, NOBODY};
 use crate::primary::Primary;
 use crate::process_info;
 use crate::settings::Settings;
-use crate::signals::Signals;
+use crate::signals::{Ends, Signals};
 use crate::watchdog::Watchdog;
 
 /// Descriptors that the server needs beside those of clients.
@@ -66,7 +67,7 @@ pub struct Server {
     pub(crate) persist: Persist,
     pub(crate) config_file: Option<PathBuf>,
     handle: Handle,
-    signals: Option<Signals>,
+    pub(crate) ends: Ends,
     pub(crate) watchdog: Watchdog,
     lazy_free: LazyFree,
     pub(crate) primary: Primary,
@@ -78,7 +79,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the log and the listening sockets. `config_file` is the file that CONFIG REWRITE writes.
+    /// Opens the log and the listening sockets. `config_file` is the file that CONFIG REWRITE writes. The data set is
+    /// loaded by [`Server::run`].
     ///
     /// # Errors
     /// When the log, a socket or the working directory cannot be had.
@@ -124,10 +126,11 @@ impl Server {
             LazyFree::start(engine.sv.lazy_free.clone()).map_err(start_error("Can't start a thread"))?;
         let waker = Arc::new(waker);
         engine.sv.repl.available = true;
-        // As Redis says it: what follows is the loading of data.
-        io.log.notice("Server initialized");
-        let persist = open_files(&mut engine, &mut io, waker.clone())?;
-        let handle = Handle { waker, stop: Arc::new(AtomicBool::new(false)) };
+        let wake = waker.clone();
+        // A loop that is gone needs no waking.
+        let persist = Persist::new(Path::new("."), Arc::new(move || drop(wake.wake())));
+        let stop = Arc::new(AtomicBool::new(false));
+        let handle = Handle { waker, stop: stop.clone() };
         let now = Instant::now();
         let mut server = Server {
             io,
@@ -135,7 +138,7 @@ impl Server {
             persist,
             config_file,
             handle,
-            signals: None,
+            ends: Ends { signals: None, stop },
             watchdog,
             lazy_free,
             primary: Primary::default(),
@@ -145,8 +148,37 @@ impl Server {
             ending: false,
         };
         server.write_pid_file();
-        server.announce();
         Ok(server)
+    }
+
+    /// Loads the data set from the working directory; clients that come meanwhile are answered LOADING. False when the
+    /// server was told to end before it was done.
+    fn load(&mut self) -> io::Result<bool> {
+        // As Redis says it: what follows is the loading of data.
+        self.io.log.notice("Server initialized");
+        let mut meanwhile = Meanwhile {
+            io: &mut self.io,
+            turn: NOBODY,
+            config_file: self.config_file.as_deref(),
+            persist: None,
+            ends: &mut self.ends,
+        };
+        let opened = self.persist.open(&mut self.engine, &mut meanwhile);
+        self.deliver();
+        match opened {
+            Ok(()) => {
+                self.announce();
+                Ok(!self.ending)
+            }
+            Err(_) if self.persist.stopped() => {
+                self.io.log.warning("User requested shutdown...");
+                Ok(false)
+            }
+            Err(why) => {
+                why.lines().for_each(|line| self.io.log.warning(line));
+                Err(io::Error::other(why))
+            }
+        }
     }
 
     fn announce(&mut self) {
@@ -173,7 +205,7 @@ impl Server {
     /// # Errors
     /// When the system refuses the handlers.
     pub fn catch_signals(&mut self) -> io::Result<()> {
-        self.signals = Some(Signals::install(self.io.registry())?);
+        self.ends.signals = Some(Signals::install(self.io.registry())?);
         Ok(())
     }
 
@@ -187,11 +219,14 @@ impl Server {
         self.io.tcp_addresses().0
     }
 
-    /// Serves until it is told to end.
+    /// Loads the data set, then serves until it is told to end.
     ///
     /// # Errors
-    /// When the system's poll fails, which it does not in a sound process.
+    /// When the data set cannot be loaded, or must not be used any longer; when the system's poll fails, which it does
+    /// not in a sound process.
     pub fn run(&mut self) -> io::Result<()> {
+        let loaded = self.load().inspect_err(|_| self.close())?;
+        self.ending |= !loaded;
         while !self.ending {
             let until = self.next_event();
             self.io.wait(until)?;
@@ -213,6 +248,11 @@ impl Server {
         self.io.batch.extend(self.io.ready.drain(..));
         while let Some(key) = self.io.batch.pop_front() {
             self.serve(key);
+        }
+        if self.persist.stopped() {
+            // Half a data set is of no use to anybody.
+            self.ending = true;
+            return;
         }
         self.engine.run_due();
         self.engine.run_acknowledged();
@@ -255,7 +295,7 @@ impl Server {
 
     /// Looks at what other threads and signals want.
     fn told(&mut self) {
-        if let Some(line) = self.signals.as_mut().and_then(Signals::taken) {
+        if let Some(line) = self.ends.signals.as_mut().and_then(Signals::taken) {
             self.io.log.warning(line);
             self.io.log.notice("User requested shutdown...");
             self.ending |= self.may_end();
@@ -316,7 +356,7 @@ impl Server {
             if let Some(mut conn) = self.io.remove(key) {
                 let total = &mut self.engine.sv.process.net;
                 *total = (total.0 + conn.net.0, total.1 + conn.net.1);
-                evict::forget(&mut self.engine, &mut conn);
+                evict::forget(&mut self.engine.sv, &mut conn);
                 self.engine.disconnect(conn.client);
             }
         }
@@ -347,6 +387,12 @@ impl Server {
             self.flush();
         }
         self.deliver_log();
+        self.close();
+        self.io.log.warning("Totality is now ready to exit, bye bye...");
+    }
+
+    /// Gives back what others see of the server.
+    fn close(&mut self) {
         self.io.close_listeners();
         if !self.io.settings.unix_socket.is_empty() {
             self.io.log.notice("Removing the unix socket file.");
@@ -357,7 +403,6 @@ impl Server {
         if !pidfile.is_empty() {
             let _ = std::fs::remove_file(pidfile);
         }
-        self.io.log.warning("Totality is now ready to exit, bye bye...");
     }
 
     fn write_pid_file(&mut self) {
@@ -384,21 +429,6 @@ fn write_log(engine: &mut Engine, io: &mut Io) {
         }
     }
     engine.sv.outgoing.extend(later);
-}
-
-/// Loads the data set from the working directory.
-fn open_files(engine: &mut Engine, io: &mut Io, waker: Arc<Waker>) -> Result<Persist, StartError> {
-    // A loop that is gone needs no waking.
-    let mut persist = Persist::new(Path::new("."), Arc::new(move || drop(waker.wake())));
-    let opened = persist.open(engine);
-    write_log(engine, io);
-    match opened {
-        Ok(()) => Ok(persist),
-        Err(why) => {
-            why.lines().for_each(|line| io.log.warning(line));
-            Err(StartError(why))
-        }
-    }
 }
 
 fn random_seed() -> Result<[u8; 16], StartError> {

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT.
+//! SIGTERM and SIGINT, and whatever else ends a server.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -9,6 +9,23 @@ use mio::{Interest, Registry};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::io::SIGNAL;
+
+/// What ends a server from outside.
+#[derive(Debug)]
+pub struct Ends {
+    /// Signals, if they are caught.
+    pub signals: Option<Signals>,
+    /// Another thread asked for it.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Ends {
+    /// True when something wants the server to end, with a line for the log. What asked for it stays.
+    pub fn wanted(&mut self) -> Option<&'static str> {
+        let line = self.signals.as_mut().and_then(Signals::taken);
+        line.or_else(|| self.stop.load(Ordering::SeqCst).then_some("Shutdown was requested"))
+    }
+}
 
 /// Signals that were asked for. SIGPIPE needs no care: Rust ignores it at start.
 #[derive(Debug)]

@@ -19,6 +19,19 @@ pub struct Server {
     dir: tempfile::TempDir,
 }
 
+/// What is heard on a server's port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Answer {
+    /// Nothing yet.
+    None,
+    /// Another server.
+    Foreign,
+    /// The server, which loads its data.
+    Loading,
+    /// The server.
+    Ready,
+}
+
 /// CPU time that a process used, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cpu {
@@ -43,11 +56,22 @@ impl Server {
         Server::start(&[&program], &args)
     }
 
-    /// Starts any server that takes Redis's arguments. A port that was taken in the meantime is tried again.
+    /// Starts any server that takes Redis's arguments and waits until its data set is loaded. A port that was taken in
+    /// the meantime is tried again.
     pub fn start(command: &[&str], extra: &[&str]) -> io::Result<Server> {
+        Server::start_until(command, extra, Answer::Ready)
+    }
+
+    /// The same, but does not wait for the data set.
+    pub fn start_loading(extra: &[&str]) -> io::Result<Server> {
+        let program = totality_binary()?;
+        Server::start_until(&[program.to_string_lossy().as_ref(), "serve"], extra, Answer::Loading)
+    }
+
+    fn start_until(command: &[&str], extra: &[&str], wanted: Answer) -> io::Result<Server> {
         let mut last = String::new();
         for _ in 0..5 {
-            match Server::try_start(command, extra)? {
+            match Server::try_start(command, extra, wanted)? {
                 Ok(server) => return Ok(server),
                 Err(log) => last = log,
             }
@@ -55,7 +79,7 @@ impl Server {
         Err(io::Error::other(format!("{} did not start: {last}", command.join(" "))))
     }
 
-    fn try_start(command: &[&str], extra: &[&str]) -> io::Result<Result<Server, String>> {
+    fn try_start(command: &[&str], extra: &[&str], wanted: Answer) -> io::Result<Result<Server, String>> {
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
         let dir = tempfile::tempdir()?;
         let log = File::create(dir.path().join("log"))?;
@@ -73,8 +97,10 @@ impl Server {
         let mut server = Server { child, port, dir };
         let began = Instant::now();
         while began.elapsed() < START {
-            if server.answers() {
-                return Ok(Ok(server));
+            match server.answer() {
+                Answer::Foreign => return Ok(Err(format!("port {port} belongs to another server"))),
+                answer if answer >= wanted => return Ok(Ok(server)),
+                _ => {}
             }
             if server.child.try_wait()?.is_some() {
                 break;
@@ -85,9 +111,23 @@ impl Server {
         Ok(Err(log.lines().rev().take(5).collect::<Vec<_>>().join(" | ")))
     }
 
-    fn answers(&self) -> bool {
-        let reply = Client::connect(self.port).and_then(|mut c| c.call(&["PING"]));
-        reply.is_ok_and(|r| r.text() == "PONG" || r.text().contains("NOAUTH"))
+    /// Who answers on the port: between the choice of the port and its use another server may have taken it.
+    fn answer(&self) -> Answer {
+        let Ok(mut client) = Client::connect(self.port) else { return Answer::None };
+        let (info, ping) = (client.call(&["INFO", "server"]), client.call(&["PING"]));
+        let (Ok(info), Ok(ping)) = (info, ping) else { return Answer::None };
+        let (info, ping) = (info.text(), ping.text());
+        // Who asks for a password does not say who he is.
+        if info.contains("process_id:") && !info.contains(&format!("process_id:{}\r\n", self.pid())) {
+            return Answer::Foreign;
+        }
+        if ping == "PONG" || ping.contains("NOAUTH") {
+            Answer::Ready
+        } else if ping.contains("LOADING") {
+            Answer::Loading
+        } else {
+            Answer::None
+        }
     }
 
     /// The port that it listens on.

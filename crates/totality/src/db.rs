@@ -24,7 +24,7 @@ pub(crate) struct Files<'a>(pub(crate) Option<&'a mut Persist>);
 impl Ticker for Files<'_> {
     fn persist(&mut self, ks: &mut Keyspace, sv: &mut ServerState, request: Request) -> Result<(), String> {
         match &mut self.0 {
-            Some(files) => files.request(ks, sv, request),
+            Some(files) => files.request(ks, sv, request, &mut NoTicker),
             None => NoTicker.persist(ks, sv, request),
         }
     }
@@ -88,7 +88,7 @@ impl Db {
         if let Some(dir) = &options.dir {
             std::fs::create_dir_all(dir).map_err(|e| Error::Storage(e.to_string()))?;
             let mut files = Persist::new(dir, Arc::new(|| {}));
-            let opened = files.open(&mut inner.engine);
+            let opened = files.open(&mut inner.engine, &mut NoTicker);
             inner.drain();
             opened.map_err(Error::Storage)?;
             inner.files = Some(files);

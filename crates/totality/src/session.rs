@@ -107,8 +107,13 @@ fn run(inner: &mut Inner, id: ClientId, words: &[&[u8]]) -> Result<Frame, Error>
     let proto = engine.sv.clients.get(id).map(|c| c.proto).ok_or(Error::Closed)?;
     engine.wake();
     let mut tree = TreeBuilder::default();
-    let after =
+    let mut after =
         engine.execute_into(id, words, Reply::tree(&mut tree, proto), &mut Files(inner.files.as_mut()));
+    if after == After::Postponed && inner.files.as_mut().is_some_and(|files| files.hurry(engine)) {
+        // It was to wait for a large value that a snapshot has to write first.
+        tree = TreeBuilder::default();
+        after = engine.execute_into(id, words, Reply::tree(&mut tree, proto), &mut Files(inner.files.as_mut()));
+    }
     match (tree.finish(), after) {
         (_, After::Blocked) => {
             engine.forget_blocked(id);

@@ -184,8 +184,6 @@ pub static IDLE: &[Param] = &[
     idle("io-threads-always-active", &[], HIDDEN, "no", Check::Bool),
     idle("io-threads-do-reads", &[], NONE, "no", Check::Bool),
     idle("jemalloc-bg-thread", &[], NONE, "yes", Check::Bool),
-    idle("key-load-delay", &[], HIDDEN, "0", Check::Int(-2147483648, 2147483647)),
-    idle("loading-process-events-interval-bytes", &[], HIDDEN, "2097152", Check::Int(1024, 2147483647)),
     idle("locale-collate", &[], NONE, "", Check::Text),
     idle("log-format", &[], NONE, "legacy", Check::Enum(&["legacy", "logfmt", "json"])),
     idle("log-timestamp-format", &[], NONE, "legacy", Check::Enum(&["legacy", "iso8601", "milliseconds"])),

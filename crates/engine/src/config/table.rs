@@ -159,6 +159,17 @@ pub static PARAMS: &[Param] = &[
         hidden: true,
         ..free("rdb-key-save-delay", Kind::Int(field!(rdb_key_save_delay), -0x8000_0000, 0x7fff_ffff))
     },
+    Param {
+        hidden: true,
+        ..free("key-load-delay", Kind::Int(field!(key_load_delay), -0x8000_0000, 0x7fff_ffff))
+    },
+    Param {
+        hidden: true,
+        ..free(
+            "loading-process-events-interval-bytes",
+            Kind::Uint(field!(loading_interval_bytes), 1024, 0x7fff_ffff),
+        )
+    },
     Param { hidden: true, ..free("aof-disable-auto-gc", Kind::Bool(field!(aof_disable_auto_gc))) },
     free("rdbcompression", Kind::Bool(field!(rdbcompression))),
     fixed("rdbchecksum", Kind::Bool(field!(rdbchecksum))),

@@ -3,8 +3,10 @@
 use super::into_value;
 use crate::client::ClientId;
 use crate::cx::{Cx, Origin};
-use crate::engine::NoTicker;
+use crate::engine::{NoTicker, Ticker};
 use crate::keyspace::{Keyspace, SnapshotOptions};
+use crate::loading;
+use crate::propagate::render;
 use crate::replication::Without;
 use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::script;
@@ -49,23 +51,30 @@ impl std::fmt::Display for LoadError {
     }
 }
 
+/// The server is to end.
+const STOPPED: &str = "loading was stopped";
+
 impl From<totality_rdb::Error> for LoadError {
     fn from(e: totality_rdb::Error) -> Self {
         LoadError { text: e.kind.to_string(), offset: e.offset }
     }
 }
 
-/// Takes in the keys and functions of a file whose head was read. `tick` is called now and then with the bytes read.
+/// Keys between two looks at the clock.
+const LOOK: u64 = 64;
+
+/// Takes in the keys and functions of a file whose head was read. Between [`loading::begin`] and [`loading::end`] the
+/// owner of `ticker` is let serve his connections now and then.
 ///
 /// # Errors
-/// What is wrong with the file, and where. What was read before stays.
+/// What is wrong with the file, and where, or that the loading was stopped. What was read before stays.
 pub fn load<I: Input>(
     ks: &mut Keyspace,
     sv: &mut ServerState,
     client: ClientId,
     file: &mut FileReader<I>,
     options: LoadOptions,
-    tick: &mut dyn FnMut(u64),
+    ticker: &mut dyn Ticker,
 ) -> Result<Loaded, LoadError> {
     let mut loaded = Loaded::default();
     let (mut db, mut count) = (0, 0u64);
@@ -75,7 +84,15 @@ pub fn load<I: Input>(
         match event {
             Event::End => return Ok(loaded),
             Event::Resize(..) => {}
-            Event::Aux(name, value) => loaded.remarks.push((name.into_vec(), value.into_vec())),
+            Event::Aux(name, value) => {
+                if *name == *b"used-mem"
+                    && let Some(loading) = &mut sv.persist.loading
+                {
+                    loading.used_memory =
+                        crate::util::parse_i64(&value).map_or(0, |n| u64::try_from(n).unwrap_or(0));
+                }
+                loaded.remarks.push((name.into_vec(), value.into_vec()));
+            }
             Event::Select(n) => {
                 db = usize::try_from(n).ok().filter(|n| *n < ks.dbs().len()).ok_or_else(|| {
                     fail(
@@ -89,8 +106,11 @@ pub fn load<I: Input>(
             Event::Key(record) => {
                 take_key(ks, db, *record, options, &mut loaded).map_err(fail)?;
                 count += 1;
-                if count.is_multiple_of(1024) {
-                    tick(file.offset());
+                loading::delay(sv, count, ticker);
+                if (count.is_multiple_of(LOOK) || sv.config.key_load_delay != 0)
+                    && !loading::go_on(ks, sv, file.offset(), ticker)
+                {
+                    return Err(LoadError { text: STOPPED.to_owned(), offset: file.offset() });
                 }
             }
         }
@@ -141,10 +161,21 @@ fn load_function(
     cx.sv.scripts.libraries.join(library, replace).map_err(text)
 }
 
-/// Begins a snapshot of everything. `base`: it is the base of an append-only file.
-pub fn begin_snapshot(ks: &mut Keyspace, sv: &ServerState, base: bool) {
+/// What a snapshot is for, and in which form it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A file of its own.
+    File,
+    /// The base of an append-only file.
+    Base,
+    /// The same, as commands.
+    Commands,
+}
+
+/// Begins a snapshot of everything.
+pub fn begin_snapshot(ks: &mut Keyspace, sv: &ServerState, purpose: Purpose) {
     let whole = ForReplicas { version: sv.config.rdb_version_compat as u16, without: Without::default() };
-    begin(ks, sv, base, whole);
+    begin(ks, sv, purpose, whole);
 }
 
 /// A snapshot as replicas want it.
@@ -158,14 +189,15 @@ pub struct ForReplicas {
 
 /// Begins a snapshot for replicas.
 pub fn begin_sync(ks: &mut Keyspace, sv: &ServerState, wanted: ForReplicas) {
-    begin(ks, sv, false, wanted);
+    begin(ks, sv, Purpose::File, wanted);
 }
 
-fn begin(ks: &mut Keyspace, sv: &ServerState, base: bool, wanted: ForReplicas) {
+fn begin(ks: &mut Keyspace, sv: &ServerState, purpose: Purpose, wanted: ForReplicas) {
     let config = &sv.config;
     let compat = config.rdb_version_compat as u16;
     let timed = ks.dbs().iter().any(|db| db.timed_hashes() > 0);
     let options = SnapshotOptions {
+        commands: purpose == Purpose::Commands,
         // Deadlines of fields have formats of their own; which one the configuration says.
         version: if timed { wanted.version.max(compat) } else { wanted.version },
         compress: config.rdbcompression,
@@ -174,6 +206,16 @@ fn begin(ks: &mut Keyspace, sv: &ServerState, base: bool, wanted: ForReplicas) {
     };
     let (used, seconds) = (ks.used_memory() + sv.memory(), sv.stamp / 1_000_000);
     ks.begin_snapshot(options, |w| {
+        if purpose == Purpose::Commands {
+            if config.aof_timestamp_enabled {
+                w.out.extend_from_slice(format!("#TS:{seconds}\r\n").as_bytes());
+            }
+            for library in sv.scripts.libraries.iter() {
+                render(&[&b"FUNCTION"[..], b"LOAD", &library.code], &mut w.out);
+            }
+            return;
+        }
+        let base = purpose == Purpose::Base;
         file::aux(w, b"redis-ver", crate::REDIS_VERSION.as_bytes());
         file::aux(w, b"redis-bits", usize::BITS.to_string().as_bytes());
         file::aux(w, b"ctime", seconds.to_string().as_bytes());

@@ -3,13 +3,16 @@
 //! The format itself is in `totality-rdb`; here is what engine's values look like in it ([`encode`]) and what values
 //! become of what was read ([`decode`]).
 
+pub mod commands;
 mod decode;
 mod encode;
 mod functions;
 pub mod load;
+mod piece;
 
 pub use decode::into_value;
-pub use encode::{value_version, write_key, write_value};
+pub use encode::{value_version, write_key_head, write_piece, write_value};
+pub use piece::{Place, is_large, piece_of};
 pub use functions::{Join, dump_functions, restore_functions};
 
 use crate::keyspace::Keyspace;

@@ -186,6 +186,10 @@ pub struct Keyspace {
     pub(crate) replaying: bool,
     /// The snapshot in the making.
     pub(crate) snapshot: Option<Box<Snapshot>>,
+    /// Large values were written that clients waited for.
+    pub(crate) snapshot_moved: bool,
+    /// A large value had to be written at once.
+    pub(crate) snapshot_held_up: bool,
     /// The database that the expiry cycle begins with.
     pub(crate) expire_db: usize,
     /// Settings of the LFU counters; `None` under any other policy.
@@ -231,6 +235,8 @@ impl Keyspace {
             evict_db: 0,
             replaying: false,
             snapshot: None,
+            snapshot_moved: false,
+            snapshot_held_up: false,
             expire_db: 0,
             lfu: None,
             may_expire: true,

@@ -4,11 +4,17 @@
 //! The walk goes by the hash, so a hash and the walk's position say whether a key was passed. Keys that were written
 //! early, and keys that are new, are remembered and left out later. Databases that are emptied or swapped meanwhile
 //! are followed; a table that was emptied belongs to the snapshot until it is walked.
+//!
+//! A large value is written in pieces. A client that wants to change one is made to wait until it is written; scripts,
+//! transactions and what happens by itself have it written at once. What else is about to change while a large value is
+//! half written is put aside until that is complete.
 
 use super::volatile::Mark;
 use super::{Entry, Keyspace, NO_EXPIRY};
-use crate::dump::{value_version, write_key};
-use std::collections::HashSet;
+use crate::dump::commands::write_key_piece;
+use crate::dump::{Place, is_large, piece_of, value_version, write_key_head, write_piece, write_value};
+use crate::propagate::render;
+use std::collections::{HashSet, VecDeque};
 use totality_ds::{Bytes, Dict};
 use totality_rdb::{Writer, file};
 
@@ -44,12 +50,26 @@ struct Walked {
     begun: bool,
 }
 
+/// A large value that is half written.
+struct Large {
+    /// Which of the snapshot's databases it is in.
+    at: usize,
+    key: Bytes,
+    place: Place,
+}
+
 /// A snapshot in the making.
 pub struct Snapshot {
     w: Writer,
-    version: u16,
-    policy: &'static str,
+    form: Form,
     dbs: Vec<Walked>,
+    /// Large values that are to be written before the walk goes on: database and key, the next one first.
+    large: VecDeque<(usize, Bytes)>,
+    writing: Option<Large>,
+    /// What is to be written when that large value is complete.
+    aside: Vec<u8>,
+    /// A client waits for one of them.
+    awaited: bool,
     selected: Option<usize>,
     /// For each record of an emptied database in the undo log: which of the snapshot's databases it was.
     hidden: Vec<Option<usize>>,
@@ -57,12 +77,29 @@ pub struct Snapshot {
     /// Entries of the next step.
     step: usize,
     max_step: usize,
+    /// Every step and piece is as small as possible, for tests.
+    slow: bool,
     ended: bool,
+}
+
+/// What a snapshot is written as.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// A snapshot file.
+    File {
+        version: u16,
+        /// Name of the `maxmemory-policy`.
+        policy: &'static str,
+    },
+    /// The commands that make the data set.
+    Commands,
 }
 
 /// How a snapshot is written.
 #[derive(Debug, Clone, Copy)]
 pub struct SnapshotOptions {
+    /// As the commands that make the data set. The other options do not matter then.
+    pub commands: bool,
     /// The version of the format, where the data set fits it.
     pub version: u16,
     /// Longer strings are compressed.
@@ -81,7 +118,12 @@ impl Keyspace {
         let timed = self.dbs.iter().any(|db| db.timed_hashes() > 0);
         // Only a hash with deadlines of fields needs another version than the one asked for.
         let version = if timed { timed_version(options.version) } else { options.version };
-        file::head(&mut w, version);
+        let form = if options.commands {
+            Form::Commands
+        } else {
+            file::head(&mut w, version);
+            Form::File { version, policy: options.policy }
+        };
         head(&mut w);
         let walked = |(i, db): (usize, &super::Db)| Walked {
             source: Source::Live(i),
@@ -94,14 +136,18 @@ impl Keyspace {
         let dbs = self.dbs.iter().enumerate().filter(|_| options.data).map(walked).collect();
         self.snapshot = Some(Box::new(Snapshot {
             w,
-            version,
-            policy: options.policy,
+            form,
             dbs,
+            large: VecDeque::new(),
+            writing: None,
+            aside: Vec::new(),
+            awaited: false,
             selected: None,
             hidden: Vec::new(),
             written: 0,
             step: STEP,
             max_step: STEP,
+            slow: false,
             ended: false,
         }));
     }
@@ -114,6 +160,7 @@ impl Keyspace {
     /// Gives up the snapshot.
     pub fn drop_snapshot(&mut self) {
         if let Some(snapshot) = self.snapshot.take() {
+            self.snapshot_moved |= snapshot.awaited;
             for walked in snapshot.dbs {
                 if let Source::Frozen(table) = walked.source {
                     self.garbage.push_table(table, Dict::new(self.seed));
@@ -128,7 +175,9 @@ impl Keyspace {
         let Some(mut snapshot) = self.snapshot.take() else { return true };
         while !snapshot.ended && snapshot.w.out.len() < ENOUGH {
             if !snapshot.walk(self) {
-                file::end(&mut snapshot.w);
+                if let Form::File { .. } = snapshot.form {
+                    file::end(&mut snapshot.w);
+                }
                 snapshot.ended = true;
             }
             if out_of_time() {
@@ -140,10 +189,10 @@ impl Keyspace {
         ended
     }
 
-    /// Makes every step as small as possible, for tests.
+    /// Makes every step as small as possible, and takes every value that has pieces for a large one, for tests.
     pub fn slow_snapshot(&mut self) {
         if let Some(snapshot) = &mut self.snapshot {
-            (snapshot.step, snapshot.max_step) = (1, 1);
+            (snapshot.step, snapshot.max_step, snapshot.slow) = (1, 1, true);
         }
     }
 
@@ -156,6 +205,20 @@ impl Keyspace {
     pub fn snapshot_progress(&self) -> (u64, u64) {
         let all = |s: &Snapshot| s.dbs.iter().map(|db| db.keys as u64).sum();
         self.snapshot.as_ref().map_or((0, 0), |s| (s.written, all(s)))
+    }
+
+    /// True when a client has to wait before it changes this key: its value is large and not yet written. It is the next
+    /// to be written then.
+    pub(crate) fn awaits_snapshot(&mut self, key: &[u8]) -> bool {
+        let Some(mut snapshot) = self.snapshot.take() else { return false };
+        let waits = snapshot.awaits(self, self.cur, key);
+        self.snapshot = Some(snapshot);
+        waits
+    }
+
+    /// True once after large values were written that clients waited for.
+    pub fn take_snapshot_moved(&mut self) -> bool {
+        std::mem::take(&mut self.snapshot_moved)
     }
 
     /// A key of a database is about to change: writes what it is, unless the walk has passed it.
@@ -236,16 +299,35 @@ impl Snapshot {
         if self.selected != Some(db) {
             self.selected = Some(db);
             let Walked { keys, expires, begun, .. } = &mut self.dbs[db];
-            file::select(&mut self.w, db, (!*begun).then_some((*keys, *expires)));
+            match self.form {
+                Form::File { .. } => {
+                    file::select(&mut self.w, db, (!*begun).then_some((*keys, *expires)));
+                }
+                Form::Commands => render(&[&b"SELECT"[..], db.to_string().as_bytes()], &mut self.w.out),
+            }
             *begun = true;
         }
     }
 
-    /// Writes a few more entries; false at the end.
+    /// Writes a little more; false at the end.
     fn walk(&mut self, ks: &mut Keyspace) -> bool {
+        if self.writing.is_none()
+            && let Some((at, key)) = self.large.pop_front()
+        {
+            self.select(at);
+            self.writing = Some(Large { at, key, place: Place::Start });
+        }
+        if self.writing.is_some() {
+            self.go_on_with_large(ks);
+            return true;
+        }
         let Some(db) = self.dbs.iter().position(|walked| !matches!(walked.source, Source::Done)) else {
             return false;
         };
+        if self.dbs[db].next == END {
+            self.close(ks, db);
+            return true;
+        }
         if self.dbs[db].keys > 0 {
             self.select(db);
         }
@@ -256,12 +338,17 @@ impl Snapshot {
             // Steps come between units, so no scope is open.
             Source::Hidden | Source::Done => return true,
         };
-        let (w, version, policy) = (&mut self.w, self.version, self.policy);
+        let (w, form, large, slow) = (&mut self.w, self.form, &mut self.large, self.slow);
         let before = w.out.len();
         let mut written = 0;
         let next = table.scan(walked.next, self.step, &mut |entry: &Entry| {
-            if walked.skip.is_empty() || !walked.skip.remove(&entry.key) {
-                write_key(w, ks, entry, version, policy);
+            if !walked.skip.is_empty() && walked.skip.remove(&entry.key) {
+                return;
+            }
+            if is_large(&entry.value, slow) {
+                large.push_back((db, entry.key.clone()));
+            } else {
+                write_key(w, ks, entry, form);
                 written += 1;
             }
         });
@@ -271,29 +358,138 @@ impl Snapshot {
         self.step =
             if bytes > STEP_BYTES { (self.step / 4).max(1) } else { (self.step * 2).min(self.max_step) };
         walked.next = if next == 0 { END } else { next };
-        if next == 0 {
-            walked.skip = HashSet::new();
-            if let Source::Frozen(table) = std::mem::replace(&mut walked.source, Source::Done) {
-                ks.garbage.push_table(table, Dict::new(ks.seed));
-            }
-        }
         true
     }
 
-    fn keep(&mut self, ks: &Keyspace, db: usize, hash: u64, key: &[u8]) {
+    /// A database is written.
+    fn close(&mut self, ks: &mut Keyspace, db: usize) {
+        let walked = &mut self.dbs[db];
+        walked.skip = HashSet::new();
+        if let Source::Frozen(table) = std::mem::replace(&mut walked.source, Source::Done) {
+            ks.garbage.push_table(table, Dict::new(ks.seed));
+        }
+    }
+
+    /// The entry of a key of the snapshot, where it is now.
+    fn entry<'k>(dbs: &'k [Walked], ks: &'k Keyspace, at: usize, key: &[u8]) -> Option<&'k Entry> {
+        let table = match &dbs[at].source {
+            Source::Live(i) => &ks.dbs[*i].dict,
+            Source::Frozen(table) => table,
+            Source::Hidden | Source::Done => return None,
+        };
+        table.find_key(key).map(|pos| table.get(pos))
+    }
+
+    /// Writes the next piece of the large value in progress.
+    fn go_on_with_large(&mut self, ks: &mut Keyspace) {
+        let Some(Large { at, key, place }) = &mut self.writing else { return };
+        let entry = Self::entry(&self.dbs, ks, *at, key);
+        debug_assert!(entry.is_some(), "a large value is gone before it was written");
+        if let Some(entry) = entry {
+            if *place == Place::Start
+                && let Form::File { version, policy } = self.form
+            {
+                write_key_head(&mut self.w, ks, entry, version, policy);
+            }
+            let count = if self.slow { 1 } else { piece_of(&entry.value) };
+            *place = match self.form {
+                Form::File { version, .. } => write_piece(&mut self.w, &entry.value, version, *place, count),
+                Form::Commands => write_key_piece(&mut self.w.out, entry, *place, count),
+            };
+            if *place != Place::End {
+                return;
+            }
+        }
+        self.writing = None;
+        self.written += 1;
+        self.w.out.append(&mut self.aside);
+        ks.snapshot_moved |= std::mem::take(&mut self.awaited);
+    }
+
+    fn awaits(&mut self, ks: &Keyspace, db: usize, key: &[u8]) -> bool {
+        let Some(at) = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db)) else {
+            return false;
+        };
+        if !self.is_writing(at, key) {
+            if let Some(n) = self.queued(at, key) {
+                self.large.swap(0, n);
+            } else {
+                let (hash, walked) = (ks.dbs[db].dict.hash(key), &mut self.dbs[at]);
+                if u64::from(hash as u32) < walked.next || walked.skip.contains(key) {
+                    return false;
+                }
+                let table = &ks.dbs[db].dict;
+                let Some(entry) = table.find(hash, key).map(|pos| table.get(pos)) else { return false };
+                if !is_large(&entry.value, self.slow) {
+                    return false;
+                }
+                walked.skip.insert(entry.key.clone());
+                self.large.push_front((at, entry.key.clone()));
+            }
+        }
+        self.awaited = true;
+        true
+    }
+
+    fn is_writing(&self, at: usize, key: &[u8]) -> bool {
+        self.writing.as_ref().is_some_and(|large| large.at == at && *large.key == *key)
+    }
+
+    fn queued(&self, at: usize, key: &[u8]) -> Option<usize> {
+        self.large.iter().position(|(db, name)| *db == at && **name == *key)
+    }
+
+    fn keep(&mut self, ks: &mut Keyspace, db: usize, hash: u64, key: &[u8]) {
         let Some(at) = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db)) else {
             return;
         };
-        let walked = &mut self.dbs[at];
-        if u64::from(hash as u32) < walked.next || !walked.skip.insert(Bytes::from(key)) {
+        if self.is_writing(at, key) {
+            while self.writing.is_some() {
+                self.go_on_with_large(ks);
+            }
+            ks.snapshot_held_up = true;
             return;
+        }
+        if let Some(n) = self.queued(at, key) {
+            self.large.remove(n);
+        } else {
+            let walked = &mut self.dbs[at];
+            if u64::from(hash as u32) < walked.next || !walked.skip.insert(Bytes::from(key)) {
+                return;
+            }
         }
         let table = &ks.dbs[db].dict;
         let Some(entry) = table.find(hash, key).map(|pos| table.get(pos)) else { return };
+        // It must not come between the pieces of another.
+        let apart = self.writing.is_some();
+        if apart {
+            std::mem::swap(&mut self.w.out, &mut self.aside);
+        }
         self.select(at);
-        debug_assert!(value_version(&entry.value, self.version) == self.version);
-        write_key(&mut self.w, ks, entry, self.version, self.policy);
+        write_key(&mut self.w, ks, entry, self.form);
+        if apart {
+            std::mem::swap(&mut self.w.out, &mut self.aside);
+        }
         self.written += 1;
+        let held_up = is_large(&entry.value, self.slow);
+        ks.snapshot_held_up |= held_up;
+    }
+}
+
+/// Writes a key at once.
+fn write_key(w: &mut Writer, ks: &Keyspace, entry: &Entry, form: Form) {
+    match form {
+        Form::File { version, policy } => {
+            debug_assert!(value_version(&entry.value, version) == version);
+            write_key_head(w, ks, entry, version, policy);
+            write_value(w, &entry.value, version);
+        }
+        Form::Commands => {
+            let mut place = Place::Start;
+            while place != Place::End {
+                place = write_key_piece(&mut w.out, entry, place, usize::MAX);
+            }
+        }
     }
 }
 

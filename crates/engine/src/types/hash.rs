@@ -330,19 +330,6 @@ impl Hash {
         pairs.chain(fields)
     }
 
-    /// All fields with their deadlines, those past it included: what is saved.
-    pub fn iter_all(&self) -> impl Iterator<Item = (Item<'_>, Item<'_>, Option<i64>)> {
-        let ttl = match &self.0 {
-            Repr::Table(table) => table.ttl.as_ref().map(|ttl| (table, ttl)),
-            Repr::Pack(_) => None,
-        };
-        self.iter(i64::MIN).map(move |(name, value)| {
-            let at =
-                ttl.and_then(|(table, ttl)| name.with_bytes(|name| ttl.get(table.dict.hash(name), name)));
-            (name, value, at)
-        })
-    }
-
     /// One step of a walk, as [`Dict::scan`]; a compact hash is given at once.
     pub fn scan<'a>(
         &'a self,
@@ -360,6 +347,25 @@ impl Hash {
                 if table.ttl.is_none() || !table.has_expired(field, now) {
                     f(Item::Str(&field.name), Item::Str(&field.value));
                 }
+            }),
+        }
+    }
+
+    /// The same with the fields' deadlines, those past it included: what is saved.
+    pub fn scan_all<'a>(
+        &'a self,
+        cursor: u64,
+        count: usize,
+        f: &mut impl FnMut(Item<'a>, Item<'a>, Option<i64>),
+    ) -> u64 {
+        match &self.0 {
+            Repr::Pack(pack) => {
+                Pairs(pack.iter()).for_each(|(name, value)| f(name, value, None));
+                0
+            }
+            Repr::Table(table) => table.dict.scan(cursor, count, &mut |field: &'a Field| {
+                let at = table.ttl.as_ref().and_then(|ttl| ttl.get(table.dict.hash(&field.name), &field.name));
+                f(Item::Str(&field.name), Item::Str(&field.value), at);
             }),
         }
     }

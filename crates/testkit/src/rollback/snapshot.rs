@@ -78,11 +78,13 @@ fn content(value: &Value) -> String {
         },
         Value::Hash(hash) => match hash.as_listpack() {
             Some(pack) => pack.as_bytes().escape_ascii().to_string(),
-            None => sorted(
-                hash.iter_all()
-                    .map(|(name, value, at)| format!("{:?}={:?}@{at:?}", name.to_bytes(), value.to_bytes()))
-                    .collect(),
-            ),
+            None => {
+                let mut fields = Vec::new();
+                hash.scan_all(0, usize::MAX, &mut |name, value, at| {
+                    fields.push(format!("{:?}={:?}@{at:?}", name.to_bytes(), value.to_bytes()));
+                });
+                sorted(fields)
+            }
         },
         Value::ZSet(set) => match set.listpack() {
             Some(pack) => pack.as_bytes().escape_ascii().to_string(),

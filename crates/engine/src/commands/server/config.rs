@@ -16,6 +16,7 @@ use crate::config::{Config, Param, params};
 use crate::cx::Cx;
 use crate::engine::Outgoing;
 use crate::error::{CmdError, Res, SYNTAX};
+use crate::loading::LOADING;
 use crate::spec::{Flags, Group, Handler, Spec};
 use crate::state::LogLevel;
 use crate::stats::Log;
@@ -106,6 +107,9 @@ fn set(cx: &mut Cx<'_>) -> Res {
         return Err(SYNTAX);
     }
     let changed = named(cx)?;
+    if cx.sv.persist.loading.is_some() && changed.iter().any(|param| param.name == "dir") {
+        return Err(LOADING);
+    }
     let mut next: Config = cx.sv.config.clone();
     for (param, pair) in changed.iter().zip(cx.args[2..].chunks(2)) {
         param.set(&mut next, &pair[1..]).map_err(|text| failed(param.name.as_bytes(), &text))?;

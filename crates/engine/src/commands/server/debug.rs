@@ -15,6 +15,7 @@
 use crate::commands::debug_digest;
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SUCH_KEY, Res, SYNTAX};
+use crate::loading::LOADING;
 use crate::persistence::Request;
 use crate::spec::{Flags, Group, Spec};
 use crate::value::Value;
@@ -43,6 +44,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
     let word = cx.args[1].to_ascii_lowercase();
     match (word.as_slice(), cx.argc()) {
+        (b"populate" | b"reload" | b"loadaof", _) if cx.sv.persist.loading.is_some() => Err(LOADING),
         (b"sleep", 3) => sleep(cx),
         (b"set-active-expire", 3) => {
             cx.sv.config.active_expire = cx.args[2] != b"0";

@@ -249,8 +249,8 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     let (done, all) = ks.snapshot_progress();
     out.push_str("# Persistence\r\n");
     lines!(out,
-        "loading" = u8::from(p.loading),
-        "async_loading" = 0,
+        "loading" = u8::from(p.loading.as_ref().is_some_and(|l| !l.beside)),
+        "async_loading" = u8::from(p.loading.as_ref().is_some_and(|l| l.beside)),
         "current_cow_peak" = 0,
         "current_cow_size" = 0,
         "current_cow_size_age" = 0,
@@ -288,6 +288,17 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
             "aof_buffer_length" = p.log.buffer.len(),
             "aof_pending_bio_fsync" = u8::from(p.log.pending_fsync),
             "aof_delayed_fsync" = p.log.delayed,
+        );
+    }
+    if let Some(loading) = &p.loading {
+        let (percent, eta) = loading.estimate(now);
+        lines!(out,
+            "loading_start_time" = loading.since,
+            "loading_total_bytes" = loading.total,
+            "loading_rdb_used_mem" = loading.used_memory,
+            "loading_loaded_bytes" = loading.loaded,
+            "loading_loaded_perc" = format_args!("{percent:.2}"),
+            "loading_eta_seconds" = eta,
         );
     }
 }

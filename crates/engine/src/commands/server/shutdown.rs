@@ -60,6 +60,13 @@ fn run(cx: &mut Cx<'_>) -> Res {
     if let Some(run) = cx.sv.running.as_ref().filter(|_| save != Some(false)) {
         return Err(run.busy());
     }
+    if let Some(loading) = &mut cx.sv.persist.loading {
+        // Half a data set must not take the place of the whole one on the disk.
+        loading.stop = true;
+        cx.sv.outgoing.push_back(Outgoing::Shutdown { save: Some(false) });
+        cx.me()?.close = true;
+        return Ok(());
+    }
     if !now && cx.sv.running.is_none() && cx.sv.config.shutdown_timeout > 0 && stop::lags(cx.sv) {
         return wait(cx, save, force);
     }
