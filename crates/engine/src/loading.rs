@@ -98,7 +98,7 @@ pub fn go_on(ks: &mut Keyspace, sv: &mut ServerState, offset: u64, ticker: &mut 
 }
 
 /// `key-load-delay`, for tests: so many microseconds per key, or (below zero) one in so many keys.
-pub(crate) fn delay(sv: &ServerState, keys: u64, ticker: &mut dyn Ticker) {
+pub fn delay(sv: &ServerState, keys: u64, ticker: &mut dyn Ticker) {
     match sv.config.key_load_delay {
         0 => {}
         us @ 1.. => ticker.sleep(us.unsigned_abs()),

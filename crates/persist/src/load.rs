@@ -245,6 +245,7 @@ fn replay<R: Read>(
                     break Err(why);
                 }
                 commands += 1;
+                loading::delay(sv, commands, ticker);
                 if (commands.is_multiple_of(LOOK) || sv.config.key_load_delay != 0)
                     && !loading::go_on(ks, sv, reader.offset(), ticker)
                 {

@@ -31,7 +31,8 @@ fn data() -> tempfile::TempDir {
 /// A server whose loading takes until it is told to go on.
 fn slow(dir: &Path, extra: &[&str]) -> Server {
     let path = dir.to_string_lossy().into_owned();
-    let mut args = vec!["--dir", &path, "--key-load-delay", "20000", "--enable-debug-command", "yes"];
+    let mut args = vec!["--dir", &path, "--key-load-delay", "20000"];
+    args.extend(["--enable-debug-command", "yes", "--enable-protected-configs", "yes"]);
     args.extend(extra);
     Server::start_loading(&args).expect("our server starts")
 }
