@@ -124,7 +124,13 @@ mod tests {
 
     #[test]
     fn an_estimate_goes_by_what_is_known() {
-        let at = |total, used_memory, loaded| Loading { since: 10, total, used_memory, loaded, ..Loading::default() };
+        let at = |total, used_memory, loaded| Loading {
+            since: 10,
+            total,
+            used_memory,
+            loaded,
+            ..Loading::default()
+        };
         assert_eq!(at(0, 0, 500).estimate(20), (0.0, 0));
         assert_eq!(at(1000, 0, 500).estimate(10), (50.0, 1));
         assert_eq!(at(1000, 9, 499).estimate(20), (49.9, 10));

@@ -112,7 +112,8 @@ fn run(inner: &mut Inner, id: ClientId, words: &[&[u8]]) -> Result<Frame, Error>
     if after == After::Postponed && inner.files.as_mut().is_some_and(|files| files.hurry(engine)) {
         // It was to wait for a large value that a snapshot has to write first.
         tree = TreeBuilder::default();
-        after = engine.execute_into(id, words, Reply::tree(&mut tree, proto), &mut Files(inner.files.as_mut()));
+        after =
+            engine.execute_into(id, words, Reply::tree(&mut tree, proto), &mut Files(inner.files.as_mut()));
     }
     match (tree.finish(), after) {
         (_, After::Blocked) => {

@@ -190,7 +190,8 @@ fn stream(out: &mut Vec<u8>, key: &[u8], stream: &Stream, place: Place, count: u
             }
             let added = log.entries_added.to_string();
             let (last, deleted) = (id_text(log.last_id), id_text(log.max_deleted));
-            let words = [&b"XSETID"[..], key, &last, b"ENTRIESADDED", added.as_bytes(), b"MAXDELETEDID", &deleted];
+            let words =
+                [&b"XSETID"[..], key, &last, b"ENTRIESADDED", added.as_bytes(), b"MAXDELETEDID", &deleted];
             render(&words, out);
             if stream.groups().len() == 0 { Place::End } else { Place::Group(0) }
         }
@@ -207,7 +208,14 @@ fn stream(out: &mut Vec<u8>, key: &[u8], stream: &Stream, place: Place, count: u
 }
 
 /// Writes the next piece of a group; [`Place::End`] when it is complete.
-fn group_piece(out: &mut Vec<u8>, key: &[u8], name: &[u8], group: &Group, place: Place, count: usize) -> Place {
+fn group_piece(
+    out: &mut Vec<u8>,
+    key: &[u8],
+    name: &[u8],
+    group: &Group,
+    place: Place,
+    count: usize,
+) -> Place {
     match place {
         Place::Group(at) => {
             let read = group.entries_read.map_or("-1".to_owned(), |n| n.to_string());

@@ -239,7 +239,14 @@ fn stream(w: &mut Writer, stream: &Stream, version: u16, place: Place, count: us
 }
 
 /// Writes the next piece of a group; [`Place::End`] when it is complete.
-fn group_piece(w: &mut Writer, name: &[u8], group: &Group, version: u16, place: Place, count: usize) -> Place {
+fn group_piece(
+    w: &mut Writer,
+    name: &[u8],
+    group: &Group,
+    version: u16,
+    place: Place,
+    count: usize,
+) -> Place {
     match place {
         Place::Group(at) => {
             w.item(Item::Str(name));

@@ -12,8 +12,8 @@ mod piece;
 
 pub use decode::into_value;
 pub use encode::{value_version, write_key_head, write_piece, write_value};
-pub use piece::{Place, is_large, piece_of};
 pub use functions::{Join, dump_functions, restore_functions};
+pub use piece::{Place, is_large, piece_of};
 
 use crate::keyspace::Keyspace;
 use crate::value::Value;

@@ -364,7 +364,8 @@ impl Hash {
                 0
             }
             Repr::Table(table) => table.dict.scan(cursor, count, &mut |field: &'a Field| {
-                let at = table.ttl.as_ref().and_then(|ttl| ttl.get(table.dict.hash(&field.name), &field.name));
+                let at =
+                    table.ttl.as_ref().and_then(|ttl| ttl.get(table.dict.hash(&field.name), &field.name));
                 f(Item::Str(&field.name), Item::Str(&field.value), at);
             }),
         }

@@ -94,7 +94,8 @@ impl Server {
             io: &mut self.io,
             turn: usize::MAX,
             config_file: self.config_file.as_deref(),
-            persist: &mut self.persist,
+            persist: Some(&mut self.persist),
+            ends: &mut self.ends,
         };
         failover::turn(&mut self.engine.ks, &mut self.engine.sv, &mut meanwhile);
     }
