@@ -29,6 +29,22 @@ pub struct Redis {
 impl Redis {
     /// Starts a program that takes Redis's arguments.
     pub fn start(program: &str) -> Result<Redis> {
+        for _ in 0..10 {
+            let mut redis = Redis::start_once(program)?;
+            // Between the search for a free port and its use another server may take it.
+            let own = format!("process_id:{}\r\n", redis.child.id());
+            let info = [b"INFO".to_vec(), b"server".to_vec()].to_vec();
+            if let Ok(replies) = redis.pipeline(&[info])
+                && let [Reply::Bulk(text)] = replies.as_slice()
+                && String::from_utf8_lossy(text).contains(&own)
+            {
+                return Ok(redis);
+            }
+        }
+        Err(Error::other(format!("{program} did not start: its ports were taken")))
+    }
+
+    fn start_once(program: &str) -> Result<Redis> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("totality-lua-{}-{number}", std::process::id()));
