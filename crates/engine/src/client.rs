@@ -69,6 +69,15 @@ pub enum ReplyMode {
     SkipNext,
 }
 
+/// What SCRIPT DEBUG chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DebugMode {
+    /// On a copy of the data set, while other clients are served.
+    Copy,
+    /// On the data set itself, while other clients wait.
+    Sync,
+}
+
 /// A command that waits for EXEC.
 pub struct Queued {
     /// The command.
@@ -150,6 +159,8 @@ pub struct Client {
     pub subscriptions: [usize; 3],
     /// Bytes that they take.
     pub subscription_bytes: usize,
+    /// SCRIPT DEBUG: its next EVAL is debugged.
+    pub debug: Option<DebugMode>,
     /// It waits in a blocking command.
     pub blocked: bool,
     /// Its command waits for the end of CLIENT PAUSE.
@@ -191,6 +202,7 @@ impl Client {
             tracking: None,
             subscriptions: [0; 3],
             subscription_bytes: 0,
+            debug: None,
             blocked: false,
             postponed: false,
             io: ClientIo::default(),

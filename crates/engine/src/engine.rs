@@ -66,6 +66,15 @@ pub enum Outgoing {
         /// Save first, do not save, or as configured.
         save: Option<bool>,
     },
+    /// SCRIPT DEBUG YES: the owner gives this client a session of its own on a copy of the data set as it is now, in
+    /// which `argv` is to run with [`crate::client::DebugMode::Sync`], and forgets the client here. Only where
+    /// [`Ticker::may_debug`] allowed it.
+    Debug {
+        /// Who.
+        client: ClientId,
+        /// EVAL with its arguments.
+        argv: Vec<Vec<u8>>,
+    },
     /// A parameter changed that the owner acts on (port, bind, maxclients, …).
     ConfigChanged {
         /// Its name.
@@ -78,6 +87,24 @@ pub trait Ticker {
     /// Called about every millisecond of a long run, with the engine as far as it may be used meanwhile. The owner
     /// may serve its sockets here once [`Busy::is_slow`].
     fn tick(&mut self, _busy: &mut Busy<'_>) {}
+
+    /// May the client whose command runs debug a script? `copy` asks for a session on a copy of the data set.
+    ///
+    /// # Errors
+    /// Why not.
+    fn may_debug(&mut self, _copy: bool) -> Result<(), &'static str> {
+        Err("nobody can be talked to here")
+    }
+
+    /// Sends bytes to the client whose command runs, at once. False when it is gone.
+    fn say(&mut self, _bytes: &[u8]) -> bool {
+        false
+    }
+
+    /// Waits some milliseconds for bytes of the client whose command runs, and appends them to `input`.
+    fn hear(&mut self, _input: &mut Vec<u8>) -> Heard {
+        Heard::Gone
+    }
 
     /// CONFIG SET is about to change the parameter `name` to what `next` holds. The owner acts on what is his (the
     /// port, the working directory, …).
@@ -160,6 +187,17 @@ pub trait Ticker {
     fn write_acl_file(&mut self, _path: &str, _text: &[u8]) -> Result<(), String> {
         Err("Operation not permitted".to_owned())
     }
+}
+
+/// What came of [`Ticker::hear`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// There are more bytes.
+    Bytes,
+    /// Nothing yet.
+    Nothing,
+    /// Nobody is there any more, or the owner is about to end.
+    Gone,
 }
 
 /// Where an exchange with another server broke off, or took too long.

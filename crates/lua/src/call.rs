@@ -482,7 +482,7 @@ struct Open {
 }
 
 /// Pushes the values of a reply.
-fn take_reply(
+pub(crate) fn take_reply(
     st: &mut State,
     reply: &crate::reply::Reply,
     base: usize,

@@ -197,7 +197,11 @@ pub(crate) fn object_name(
 }
 
 /// Name under which the function of frame `index` was called.
-fn function_name(st: &State, protos: &ProtoArena, index: usize) -> Option<(&'static str, Vec<u8>)> {
+pub(crate) fn function_name(
+    st: &State,
+    protos: &ProtoArena,
+    index: usize,
+) -> Option<(&'static str, Vec<u8>)> {
     let f = &st.frames[index];
     if (f.proto != NATIVE && f.tailcalls > 0) || index == 0 {
         return None;

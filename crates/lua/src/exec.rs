@@ -129,7 +129,7 @@ fn execute<const INSTR: bool>(
                 // Open results of the instruction before end at `top`: it must stay.
                 let top = st.top;
                 save!();
-                if let Err(e) = crate::trace::instruction(st, env, host, pc) {
+                if let Err(e) = crate::trace::instruction(st, env, host, pc, top) {
                     return Err(handle(st, env, host, e));
                 }
                 st.top = top;

@@ -5,6 +5,7 @@
 //! string argument is a slice into the runtime's own store, valid for the call. Results go through [`Reply`],
 //! which is a flat list of operations that the runtime turns into values when the call returns.
 
+use crate::instrument::Then;
 pub use crate::reply::Reply;
 use std::sync::atomic::AtomicU32;
 
@@ -40,8 +41,8 @@ pub trait Host {
     }
 
     /// An event of the instrumented mode. Never called when [`crate::RunOptions::instrument`] is off.
-    fn event(&mut self, _event: crate::instrument::Event<'_>) -> Tick {
-        Tick::Continue
+    fn event(&mut self, _event: crate::instrument::Event<'_>) -> Then {
+        Then::Continue
     }
 }
 

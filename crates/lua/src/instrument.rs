@@ -1,6 +1,6 @@
 //! The instrumented mode: events of a run for debuggers, tracers and coverage. Free when off.
 
-use crate::host::ValueRef;
+use crate::host::{Reply, ValueRef};
 use crate::native::State;
 use crate::protos::ProtoArena;
 use crate::view::View;
@@ -33,6 +33,21 @@ pub enum EventKind {
     Call,
     /// A Lua function is about to return.
     Return,
+    /// The code that the host answered with has run: see [`Event::outcome`].
+    Evaluated,
+}
+
+/// What is to follow an event.
+pub enum Then {
+    /// The run goes on.
+    Continue,
+    /// It ends; nothing in the script can catch it.
+    Stop,
+    /// The last value of the reply is raised where the run is, as `error(value, 0)` would.
+    Raise(Box<Reply>),
+    /// This code runs first, in the script's globals and without events: as an expression or, where that does not
+    /// compile, as statements. Then an event of the kind [`EventKind::Evaluated`] tells what came of it.
+    Evaluate(Vec<u8>),
 }
 
 /// An event of the instrumented mode, with access to the script's state at that moment.
@@ -43,6 +58,8 @@ pub struct Event<'a> {
     pub chunk: &'a str,
     /// Current line, from 1
     pub line: u32,
+    /// Of [`EventKind::Evaluated`]: the first result, or the text of the error
+    pub outcome: Option<Result<ValueRef<'a>, &'a [u8]>>,
     pub(crate) st: &'a State,
     pub(crate) protos: &'a ProtoArena,
 }
@@ -75,6 +92,12 @@ impl<'a> Event<'a> {
     /// Frame `level`, 0 being the running one.
     pub fn frame(&self, level: usize) -> Option<FrameInfo<'a>> {
         crate::debuginfo::frame_info(self.st, self.protos, level)
+    }
+
+    /// Name under which the function of frame `level` was called, where the code tells it.
+    pub fn function_name(&self, level: usize) -> Option<Vec<u8>> {
+        let index = self.st.frames.len().checked_sub(level + 1)?;
+        crate::debuginfo::function_name(self.st, self.protos, index).map(|(_, name)| name)
     }
 
     /// The local variables in scope of frame `level`, in the order of their declaration.

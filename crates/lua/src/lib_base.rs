@@ -3,6 +3,7 @@
 use crate::call::call_value;
 use crate::chunk::{Chunk, CompileLimits};
 use crate::heap::Code;
+use crate::host::ValueRef;
 use crate::lexer::{Fail, Feed};
 use crate::native::{Ctx, Env, ErrFunc, NativeFn, State, Stepper};
 use crate::table::Lazy;
@@ -524,6 +525,45 @@ fn compile(c: &mut Ctx<'_>, source: Option<&[u8]>, reader: Option<Value>, name: 
     };
     push_main(c, p);
     Ok(1)
+}
+
+/// Compiles and runs code that a debugger gives, as an expression or else as statements: its first result, or what went
+/// wrong. `Err` only for what nothing can catch.
+pub(crate) fn evaluate(c: &mut Ctx<'_>, code: &[u8]) -> Result<Result<Value, Vec<u8>>, LuaError> {
+    const NAME: &[u8] = b"@ldb_eval";
+    let at = c.st.top;
+    let mut pushed = compile(c, Some(&[b"return ", code].concat()), None, NAME)?;
+    if pushed == 2 {
+        c.st.top = at;
+        pushed = compile(c, Some(code), None, NAME)?;
+    }
+    if pushed == 2 {
+        let message = c.peek();
+        return Ok(Err(error_text(c, message)));
+    }
+    match protected(c, ErrFunc::None, at, 0)? {
+        Ok(()) if c.st.top > at => Ok(Ok(c.st.stack[at])),
+        Ok(()) => Ok(Ok(Value::Nil)),
+        Err(value) => Ok(Err(error_text(c, value))),
+    }
+}
+
+/// The text of an error value; of an error table, that of its field `err`.
+fn error_text(c: &mut Ctx<'_>, value: Value) -> Vec<u8> {
+    let view = crate::view::View { heap: &c.st.heap };
+    let text = match view.value(value) {
+        ValueRef::Table(table) => table.field(b"err"),
+        other => other,
+    };
+    match text {
+        ValueRef::Str(s) => s.to_vec(),
+        ValueRef::Number(n) => {
+            let mut text = Vec::new();
+            crate::numfmt::number_to_string(n, &mut text);
+            text
+        }
+        other => other.type_name().as_bytes().to_vec(),
+    }
 }
 
 fn push_main(c: &mut Ctx<'_>, p: u32) {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use totality_lua::instrument::{Event, EventKind, Instrument};
+use totality_lua::instrument::{Event, EventKind, Instrument, Then};
 use totality_lua::{
     Args, Chunk, CompileLimits, Flow, FuncRef, Host, HostFn, Inputs, Limit, Limits, Reply, RunError,
     RunOptions, SandboxBuilder, Tick, ValueRef, Vm,
@@ -87,14 +87,14 @@ impl Host for Test {
         if self.ticks >= 5 { Tick::Stop } else { Tick::Continue }
     }
 
-    fn event(&mut self, e: Event<'_>) -> Tick {
+    fn event(&mut self, e: Event<'_>) -> Then {
         if e.kind == EventKind::Line {
             self.lines.push(e.line);
             let names: Vec<String> =
                 e.locals(0).iter().map(|v| format!("{}={}", v.name, show(Some(v.value)))).collect();
             self.locals.push(names.join(","));
         }
-        Tick::Continue
+        Then::Continue
     }
 }
 
@@ -299,6 +299,90 @@ fn instrumented_runs() {
     host.lines.clear();
     vm.run(&chunk, Inputs::default(), RunOptions::default(), &mut host).unwrap();
     assert!(host.lines.is_empty());
+}
+
+/// Runs code at a line, then raises an error if it is told to.
+#[derive(Default)]
+struct Debugger {
+    line: u32,
+    code: &'static [u8],
+    raise: bool,
+    outcomes: Vec<String>,
+    calls: usize,
+}
+
+impl Host for Debugger {
+    fn call(&mut self, _: HostFn, _: Args<'_>, reply: &mut Reply) -> Flow {
+        self.calls += 1;
+        reply.number(self.calls as f64);
+        Flow::Return
+    }
+
+    fn event(&mut self, event: Event<'_>) -> Then {
+        match (event.kind, event.outcome) {
+            (EventKind::Line, _) if event.line == self.line => Then::Evaluate(self.code.to_vec()),
+            (EventKind::Evaluated, outcome) => {
+                self.outcomes.push(match outcome {
+                    Some(Ok(value)) => show(Some(value)),
+                    Some(Err(text)) => format!("error {}", String::from_utf8_lossy(text)),
+                    None => "nothing".to_owned(),
+                });
+                if !self.raise {
+                    return Then::Continue;
+                }
+                let mut reply = Reply::default();
+                reply.str(b"enough");
+                Then::Raise(Box::new(reply))
+            }
+            _ => Then::Continue,
+        }
+    }
+}
+
+#[test]
+fn a_host_runs_code_in_the_middle_of_a_run() {
+    // Line 3 takes the open results of line 2's call.
+    let script = "local function f() return 1, 2, 3 end\nlocal n = select('#',\n  f(),\n  f())\nlocal t = {n,\n  f()}\nreturn #t";
+    let run = |debugger: &mut Debugger, script: &str| {
+        let mut vm = vm();
+        let options = RunOptions { instrument: Instrument { lines: true, ..Instrument::default() } };
+        let ended = vm.run(&compile(script), Inputs::default(), options, debugger);
+        match ended {
+            Ok(()) => show(Some(vm.result(0))),
+            Err(_) => format!("error {}", show(Some(vm.error()))),
+        }
+    };
+    for line in 1..=7 {
+        for code in
+            [&b"1 + 1"[..], b"local t = {} for i = 1, 500 do t[i] = {} end return 2", b"redis.call('x') + 1"]
+        {
+            let mut debugger = Debugger { line, code, ..Debugger::default() };
+            assert_eq!(run(&mut debugger, script), "4", "line {line}");
+            assert!(
+                debugger.outcomes.iter().all(|outcome| outcome == "2" || debugger.calls > 0),
+                "{:?}",
+                debugger.outcomes
+            );
+        }
+    }
+    for (code, outcome) in [
+        (&b"redis.call('x')"[..], "1"),
+        (b"n", "error ldb_eval:1: Script attempted to access nonexistent global variable 'n'"),
+        (b"if", "error ldb_eval:1: unexpected symbol near '<eof>'"),
+        (b"error('x')", "error ldb_eval:1: x"),
+        (b"error({err = 'ERR y'})", "error ERR y"),
+        (b"local x = 1", "nil"),
+        (b"coroutine.yield()", "error attempt to yield across metamethod/C-call boundary"),
+    ] {
+        let mut debugger = Debugger { line: 1, code, ..Debugger::default() };
+        assert_eq!(run(&mut debugger, "return 'end'"), "end");
+        assert_eq!(debugger.outcomes, [outcome], "{}", String::from_utf8_lossy(code));
+    }
+    let mut debugger = Debugger { line: 2, code: b"1", raise: true, ..Debugger::default() };
+    let caught = "return select(2, pcall(function()\nlocal x = 1\nend))";
+    assert_eq!(run(&mut debugger, caught), "enough");
+    let mut debugger = Debugger { line: 2, code: b"1", raise: true, ..Debugger::default() };
+    assert_eq!(run(&mut debugger, "local x\nx = 1"), "error enough");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `load` and `loadstring`: when the pieces are asked for, and what becomes of code that nothing can reach.
 
-use totality_lua::instrument::{Event, EventKind, Instrument};
+use totality_lua::instrument::{Event, EventKind, Instrument, Then};
 use totality_lua::{
     Args, Chunk, CompileLimits, Flow, FuncRef, Host, HostFn, Inputs, Limit, Limits, Reply, RunError,
-    RunOptions, SandboxBuilder, Tick, ValueRef, Vm,
+    RunOptions, SandboxBuilder, ValueRef, Vm,
 };
 
 /// Keeps the function that a library hands over.
@@ -141,13 +141,13 @@ impl Host for Counter {
         Flow::Return
     }
 
-    fn event(&mut self, event: Event<'_>) -> Tick {
+    fn event(&mut self, event: Event<'_>) -> Then {
         match event.kind {
             EventKind::Call => self.calls += 1,
             EventKind::Return => self.returns += 1,
-            EventKind::Line => {}
+            EventKind::Line | EventKind::Evaluated => {}
         }
-        Tick::Continue
+        Then::Continue
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod aof;
 pub mod check;
+mod copy;
 mod dir;
 mod load;
 mod log;
@@ -17,6 +18,7 @@ mod persist;
 mod syncer;
 mod writer;
 
+pub use copy::load_copy;
 pub use persist::{Persist, Piece};
 
 use std::io;

@@ -14,8 +14,8 @@ use totality_engine::loading;
 use totality_engine::replay::Replayer;
 use totality_engine::state::{LogLevel, ServerState};
 use totality_engine::{ClientId, ConnInfo};
-use totality_rdb::Streamed;
 use totality_rdb::file::FileReader;
+use totality_rdb::{Input, Streamed};
 
 /// A client for what is read.
 pub(crate) fn reader_client(sv: &mut ServerState) -> ClientId {
@@ -57,10 +57,10 @@ pub(crate) fn open_snapshot(path: &Path, sv: &ServerState) -> Result<Option<Read
 ///
 /// # Errors
 /// What is wrong, and at which byte.
-pub(crate) fn read_snapshot(
+pub(crate) fn read_snapshot<I: Input>(
     ks: &mut Keyspace,
     sv: &mut ServerState,
-    file: &mut Reader,
+    file: &mut FileReader<I>,
     options: LoadOptions,
     ticker: &mut dyn Ticker,
 ) -> Result<Loaded, String> {

@@ -1,5 +1,6 @@
 //! The owner's side of files.
 
+use crate::copy::Copying;
 use crate::load::{self, open_snapshot, read_log, read_snapshot};
 use crate::log::{Fatal, Log, Names};
 use crate::manifest::{FileKind, Manifest, Part};
@@ -78,6 +79,7 @@ pub struct Persist {
     dir: PathBuf,
     lock: Option<File>,
     running: Option<Running>,
+    pub(crate) copying: Copying,
     log: Option<Log>,
     waker: Waker,
     next_step: Instant,
@@ -109,6 +111,7 @@ impl Persist {
             dir: dir.to_owned(),
             lock: None,
             running: None,
+            copying: Copying::default(),
             log: None,
             waker,
             next_step: soon,
@@ -332,6 +335,7 @@ impl Persist {
 
     /// Hands all of the snapshot in the making to its writer. One for replicas is given up: it could not be kept.
     fn drive(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        self.copying.step(ks, true);
         let Some(running) = self.running.as_mut().filter(|running| !running.sent) else { return };
         let Sink::File(writer) = &mut running.sink else { return self.cancel(ks, sv) };
         loop {
@@ -359,6 +363,7 @@ impl Persist {
         if self.running.is_some() {
             return Err("another snapshot is being written".to_owned());
         }
+        self.copying.step(ks, true);
         begin_sync(ks, sv, wanted);
         self.start(ks, sv, (Job::Sync, Purpose::File), Sink::Replicas(Pipe::default()), None);
         Ok(())
@@ -375,6 +380,11 @@ impl Persist {
             sv.persist.job = None;
         }
         Some(piece)
+    }
+
+    /// True while a snapshot is being written, or sent.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.running.is_some()
     }
 
     /// True when [`Persist::take_piece`] has something to give.
@@ -451,6 +461,7 @@ impl Persist {
             return Err("another snapshot is being written".to_owned());
         }
         let writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
+        self.copying.step(ks, true);
         begin_snapshot(ks, sv, purpose);
         self.start(ks, sv, (job, purpose), Sink::File(writer), base);
         Ok(())
@@ -658,6 +669,7 @@ impl Persist {
     /// Goes on with what is done in the background.
     pub fn turn(&mut self, engine: &mut Engine) {
         let Engine { ks, sv } = engine;
+        self.copying.step(ks, false);
         if self.running.is_some() {
             self.step(ks, sv);
             self.finish(ks, sv);
@@ -680,6 +692,7 @@ impl Persist {
     /// When [`Persist::turn`] and [`Persist::before_replies`] want to be called next.
     pub fn next_deadline(&self, engine: &Engine) -> Option<Instant> {
         let step = self.running.as_ref().map(|_| self.next_step);
+        let step = if self.copying.is_on() { Some(Instant::now()) } else { step };
         let log = self.log.as_ref().and_then(|log| log.next_deadline(&engine.sv.persist.log));
         step.into_iter().chain(log).min()
     }

@@ -326,6 +326,7 @@ impl Server {
             config_file: self.config_file.as_deref(),
             persist: Some(&mut self.persist),
             ends: &mut self.ends,
+            sessions: self.sessions.len(),
         };
         if argc > FEW_ARGS {
             let argv: Vec<&[u8]> = args.collect();
@@ -426,6 +427,7 @@ impl Server {
                     let _ = self.persist.shutdown(ks, sv, save);
                     self.ending = true;
                 }
+                Outgoing::Debug { client, argv } => self.begin_debugging(client, argv),
                 Outgoing::ConfigChanged { name } => self.config_changed(name),
             }
         }

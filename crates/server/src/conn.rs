@@ -209,6 +209,11 @@ impl Conn {
         self.stream.source().register(registry, token, Interest::READABLE)
     }
 
+    /// Takes the socket out of the poll.
+    pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        self.stream.source().deregister(registry)
+    }
+
     /// Asks to be told when a full socket takes more (or no longer).
     pub fn watch_writable(&mut self, registry: &Registry, token: Token, on: bool) -> io::Result<()> {
         self.full = on;

@@ -11,6 +11,7 @@ mod clients;
 mod clock;
 pub mod config_file;
 mod conn;
+mod debug;
 mod evict;
 mod exchange;
 mod io;
@@ -25,6 +26,7 @@ mod rewrite;
 mod server;
 mod settings;
 mod signals;
+mod talk;
 mod tls;
 mod watchdog;
 

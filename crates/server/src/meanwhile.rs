@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use totality_engine::engine::Exchange;
+use totality_engine::engine::{Exchange, Heard};
 use totality_engine::keyspace::Keyspace;
 use totality_engine::persistence::Request;
 use totality_engine::state::ServerState;
@@ -10,15 +10,19 @@ use totality_engine::{Busy, Config, Ticker};
 use totality_persist::Persist;
 
 use crate::acl_file;
+use crate::debug::Sessions;
 use crate::io::Io;
 use crate::listen;
 use crate::rewrite::{replace_file, rewrite_file};
 use crate::server::raise_file_limit;
 use crate::settings::Settings;
 use crate::signals::Ends;
+use crate::talk;
 
 /// What a command that needs files is told while they are read.
 const NESTED: &str = "ERR the data set is being loaded";
+/// Milliseconds that a debugger is waited for before others are served.
+const HEAR_MS: i64 = 5;
 
 /// The connections and the process, without the engine.
 pub struct Meanwhile<'a> {
@@ -32,6 +36,8 @@ pub struct Meanwhile<'a> {
     pub persist: Option<&'a mut Persist>,
     /// What ends the server.
     pub ends: &'a mut Ends,
+    /// Debugging sessions on copies of the data set.
+    pub sessions: usize,
 }
 
 /// No connection.
@@ -40,6 +46,21 @@ pub const NOBODY: usize = usize::MAX;
 impl Ticker for Meanwhile<'_> {
     fn tick(&mut self, busy: &mut Busy<'_>) {
         self.serve_meanwhile(busy);
+    }
+
+    fn may_debug(&mut self, copy: bool) -> Result<(), &'static str> {
+        if copy { Sessions::permit(self.sessions) } else { Ok(()) }
+    }
+
+    fn say(&mut self, bytes: &[u8]) -> bool {
+        self.io.conns.get_mut(self.turn).is_some_and(|conn| talk::send_all(&mut conn.stream, bytes))
+    }
+
+    fn hear(&mut self, input: &mut Vec<u8>) -> Heard {
+        match self.io.conns.get_mut(self.turn) {
+            Some(conn) if self.ends.wanted().is_none() => talk::hear(&mut conn.stream, input, HEAR_MS),
+            _ => Heard::Gone,
+        }
     }
 
     fn sleep(&mut self, us: u64) {

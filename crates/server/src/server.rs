@@ -13,6 +13,7 @@ use totality_persist::Persist;
 
 use crate::clients::log_level;
 use crate::clock::WallClock;
+use crate::debug::Sessions;
 use crate::evict;
 use crate::io::{Io, WAKE};
 use crate::lazy_free::LazyFree;
@@ -69,6 +70,7 @@ pub struct Server {
     handle: Handle,
     pub(crate) ends: Ends,
     pub(crate) watchdog: Watchdog,
+    pub(crate) sessions: Sessions,
     lazy_free: LazyFree,
     pub(crate) primary: Primary,
     next_cron: Instant,
@@ -140,6 +142,7 @@ impl Server {
             handle,
             ends: Ends { signals: None, stop },
             watchdog,
+            sessions: Sessions::default(),
             lazy_free,
             primary: Primary::default(),
             next_cron: now,
@@ -162,6 +165,7 @@ impl Server {
             config_file: self.config_file.as_deref(),
             persist: None,
             ends: &mut self.ends,
+            sessions: 0,
         };
         let opened = self.persist.open(&mut self.engine, &mut meanwhile);
         self.deliver();
@@ -270,6 +274,9 @@ impl Server {
         self.evict_clients();
         self.reap();
         self.persist.turn(&mut self.engine);
+        if self.sessions.len() > 0 {
+            self.serve_sessions();
+        }
         self.timers();
         if self.engine.ks.has_garbage() {
             self.lazy_free.free(self.engine.ks.take_garbage());
@@ -431,7 +438,7 @@ fn write_log(engine: &mut Engine, io: &mut Io) {
     engine.sv.outgoing.extend(later);
 }
 
-fn random_seed() -> Result<[u8; 16], StartError> {
+pub(crate) fn random_seed() -> Result<[u8; 16], StartError> {
     let mut seed = [0u8; 16];
     let got = rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty());
     match got {

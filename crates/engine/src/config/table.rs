@@ -287,6 +287,8 @@ pub static PARAMS: &[Param] = &[
     free("script-max-reply-depth", Kind::Uint(field!(script_max_reply_depth), 1, 7960)),
     free("script-max-commands", Kind::Uint(field!(script_max_commands), 0, MAX)),
     free("script-stats-max-entries", Kind::Uint(field!(script_stats_max_entries), 0, 100_000)),
+    free("script-debug-timeout", Kind::Uint(field!(script_debug_timeout), 0, MAX)),
+    free("script-debug-max-bytes", Kind::Memory(field!(script_debug_max_bytes), 0, MAX)),
     free("script-cache-max-entries", Kind::Uint(field!(script_cache_max_entries), 1, MAX)),
     fixed("enable-debug-command", Kind::Enum(field!(enable_debug_command), &["no", "yes", "local"])),
     fixed("enable-module-command", Kind::Enum(field!(enable_module_command), &["no", "yes", "local"])),

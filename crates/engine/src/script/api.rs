@@ -114,8 +114,14 @@ pub(super) fn call(host: &mut ScriptHost<'_>, id: HostFn, args: Args<'_>, reply:
             Flow::Return
         }
         BREAKPOINT => {
-            // No debugger is attached.
-            reply.bool(false);
+            let stops = host.run.debugger.as_mut().is_some_and(|debugger| debugger.breakpoint());
+            reply.bool(stops);
+            Flow::Return
+        }
+        DEBUG => {
+            if let Some(debugger) = &mut host.run.debugger {
+                debugger.show_arguments(args);
+            }
             Flow::Return
         }
         _ => Flow::Return,

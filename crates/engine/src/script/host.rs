@@ -2,6 +2,7 @@
 
 use super::api;
 use super::cache::Sha;
+use super::debug::Debugger;
 use super::header::ScriptFlags;
 use super::rollback::Reason;
 use super::trace::{self, Called, Trace};
@@ -22,6 +23,7 @@ use crate::state::{LogLevel, ServerState};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use totality_lua::host::Reply as LuaReply;
+use totality_lua::instrument::{Event, Then};
 use totality_lua::{Args, Flow, FuncRef, Host, HostFn, Interrupt, Tick, ValueRef};
 
 /// What holds for one run.
@@ -46,6 +48,8 @@ pub struct Run<'a> {
     pub stoppable: bool,
     /// Where its commands are noted, in a dry run.
     pub trace: Option<&'a mut Trace>,
+    /// Who debugs it.
+    pub debugger: Option<&'a mut Debugger>,
     /// Deadlines and the undo log's limit do not count: what is replayed happened already.
     pub unlimited: bool,
     /// When it is to be stopped, if it can be.
@@ -164,9 +168,7 @@ impl Host for ScriptHost<'_> {
         if let Some(run) = &mut self.sv.running {
             (run.commands, run.writes) = (self.run.counts.commands, self.run.counts.writes);
         }
-        if busy::look(self.sv, self.run.name, self.run.argv) {
-            self.ticker.tick(&mut Busy { ks: self.ks, sv: self.sv });
-        }
+        self.look_around();
         if self.sv.running.as_ref().is_some_and(|run| run.kill) {
             return self.stop(Reason::Kill);
         }
@@ -174,6 +176,10 @@ impl Host for ScriptHost<'_> {
             return self.past_deadline();
         }
         Tick::Continue
+    }
+
+    fn event(&mut self, event: Event<'_>) -> Then {
+        self.debug_event(&event)
     }
 
     fn begin_scope(&mut self) -> Result<(), String> {
@@ -208,7 +214,17 @@ impl ScriptHost<'_> {
         }
     }
 
-    fn stop(&mut self, reason: Reason) -> Tick {
+    /// Serves other clients once the run is slow.
+    pub(super) fn look_around(&mut self) {
+        if busy::look(self.sv, self.run.name, self.run.argv) {
+            self.ticker.tick(&mut Busy { ks: self.ks, sv: self.sv });
+        }
+        if let (Some(debugger), Some(run)) = (&mut self.run.debugger, &self.sv.running) {
+            debugger.note_time(self.sv.stamp.saturating_sub(run.since_us), &self.sv.config);
+        }
+    }
+
+    pub(super) fn stop(&mut self, reason: Reason) -> Tick {
         self.run.stopped = Some(reason);
         Tick::Stop
     }
@@ -230,7 +246,10 @@ impl ScriptHost<'_> {
     }
 
     /// `redis.call` and `redis.pcall`.
-    fn command(&mut self, args: Args<'_>, reply: &mut LuaReply, raise: bool) -> Flow {
+    pub(super) fn command(&mut self, args: Args<'_>, reply: &mut LuaReply, raise: bool) -> Flow {
+        if self.run.debugger.is_some() {
+            return self.debugged_command(args, reply, raise);
+        }
         self.run.counts.commands += 1;
         if self.run.counts.commands > self.run.max_commands {
             self.run.stopped = Some(Reason::Commands);
@@ -241,7 +260,7 @@ impl ScriptHost<'_> {
         if let Err(text) = arguments(args, &mut scratch, &mut argv) {
             return fail(reply, text, raise);
         }
-        match self.admit(&argv, args) {
+        match self.admit(&argv, Some(args)) {
             Ok(command) => {
                 if self.run.trace.is_some() {
                     return self.traced(command, &argv, args, reply, raise);
@@ -309,8 +328,12 @@ impl ScriptHost<'_> {
 
     /// Finds the command and judges whether the script may call it.
     #[inline]
-    fn admit(&mut self, argv: &[&[u8]], args: Args<'_>) -> Result<&'static Command, Refused> {
-        let command = match args.site_cache() {
+    pub(super) fn admit(
+        &mut self,
+        argv: &[&[u8]],
+        args: Option<Args<'_>>,
+    ) -> Result<&'static Command, Refused> {
+        let command = match args.and_then(|args| args.site_cache()) {
             Some(site) => match site.load(std::sync::atomic::Ordering::Relaxed) {
                 0 => {
                     let command = commands::lookup_renamed(argv[0], &self.sv.config.renames);
@@ -430,11 +453,11 @@ impl ScriptHost<'_> {
         &mut self,
         command: &'static Command,
         argv: &[&[u8]],
-        args: Args<'_>,
+        args: Option<Args<'_>>,
     ) -> Result<(), Refused> {
         let Some(what) = self.undeclared(command, argv) else { return Ok(()) };
         self.sv.stats.undeclared_keys += 1;
-        let (chunk, line) = args.position().unwrap_or(("?", 0));
+        let (chunk, line) = args.and_then(|args| args.position()).unwrap_or(("?", 0));
         let text =
             format!("Script {} accessed {what} by '{}' at {chunk}:{line}", self.run.name, command.full_name);
         if self.sv.config.undeclared_keys() == UndeclaredKeys::Deny {
@@ -473,7 +496,7 @@ impl ScriptHost<'_> {
     }
 
     #[cold]
-    fn refuse(&mut self, command: Option<&Command>, text: &str, reply: &mut LuaReply) {
+    pub(super) fn refuse(&mut self, command: Option<&Command>, text: &str, reply: &mut LuaReply) {
         self.sv.stats.count_error(text.split(' ').next().unwrap_or("").as_bytes());
         if let Some(command) = command {
             self.sv.stats.commands[command.id as usize].rejected += 1;
@@ -483,9 +506,9 @@ impl ScriptHost<'_> {
 }
 
 /// A call that the gate does not let through.
-struct Refused {
-    command: Option<&'static Command>,
-    text: String,
+pub(super) struct Refused {
+    pub(super) command: Option<&'static Command>,
+    pub(super) text: String,
 }
 
 /// Writes `{err = text}` as the value to return or raise.

@@ -285,6 +285,7 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
         rollback: false,
         stoppable: true,
         trace: None,
+        debugger: None,
         unlimited: false,
         deadline: Deadline { at_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US, ms: LOAD_TIMEOUT_US / 1000 },
         stopped: None,

@@ -3,6 +3,7 @@
 mod api;
 pub mod cache;
 mod convert;
+mod debug;
 pub mod header;
 mod host;
 mod library;
@@ -13,11 +14,12 @@ mod trace;
 pub mod tracked;
 
 pub use cache::{Cache, Cached, Sha};
+pub use debug::{Debugger, debug, no_debugging};
 pub use header::ScriptFlags;
 pub use library::{Function, Libraries, Library, build as build_library, load as load_library};
 pub use meta::Meta;
 pub use rollback::{Reason, Rollbacks};
-pub use run::{Dry, Subject, Traits, run, run_dry};
+pub use run::{Dry, Subject, Traits, run, run_debugged, run_dry};
 pub use trace::{Called, Trace};
 pub(crate) use trace::{preview, write_changes};
 

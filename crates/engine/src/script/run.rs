@@ -1,6 +1,7 @@
 //! One run of a script or function: what it may do, the run itself, its reply.
 
 use super::convert::Bounds;
+use super::debug::Debugger;
 use super::header::ScriptFlags;
 use super::host::{Deadline, Name, Run, RunCounts, ScriptHost};
 use super::rollback::{self, Reason};
@@ -16,7 +17,7 @@ use crate::reply::Proto;
 use crate::stats::Limited;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use totality_lua::{Chunk, Inputs, RunError, RunOptions, ValueRef, Vm};
+use totality_lua::{Chunk, Inputs, Instrument, RunError, RunOptions, ValueRef, Vm};
 
 /// What is run.
 pub enum Subject {
@@ -54,12 +55,31 @@ pub struct Dry {
 
 /// Runs a script or function and writes its result. `read_only` is what the `*_RO` commands ask for.
 pub fn run(cx: &mut Cx<'_>, subject: Subject, traits: Traits, read_only: bool, numkeys: usize) -> Res {
-    start(cx, subject, traits, read_only, (3, numkeys), None)
+    start(cx, subject, traits, read_only, (3, numkeys), Watch::None)
+}
+
+/// Runs a script step by step, as its debugger says.
+pub fn run_debugged(
+    cx: &mut Cx<'_>,
+    subject: Subject,
+    traits: Traits,
+    read_only: bool,
+    numkeys: usize,
+    debugger: &mut Debugger,
+) -> Res {
+    start(cx, subject, traits, read_only, (3, numkeys), Watch::Debug(debugger))
 }
 
 /// Runs a script of SCRIPT EXPLAIN inside of a scope that the caller takes back, and notes what it calls.
 pub fn run_dry(cx: &mut Cx<'_>, subject: Subject, traits: Traits, numkeys: usize, dry: &mut Dry) -> Res {
-    start(cx, subject, traits, false, (4, numkeys), Some(&mut dry.trace))
+    start(cx, subject, traits, false, (4, numkeys), Watch::Trace(&mut dry.trace))
+}
+
+/// Who looks on.
+enum Watch<'a> {
+    None,
+    Trace(&'a mut Trace),
+    Debug(&'a mut Debugger),
 }
 
 fn start(
@@ -68,10 +88,17 @@ fn start(
     traits: Traits,
     read_only: bool,
     (first, numkeys): (usize, usize),
-    trace: Option<&mut Trace>,
+    watch: Watch<'_>,
 ) -> Res {
     let flags = traits.flags;
+    let (trace, debugger) = match watch {
+        Watch::None => (None, None),
+        Watch::Trace(trace) => (Some(trace), None),
+        Watch::Debug(debugger) => (None, Some(debugger)),
+    };
     let dry = trace.is_some();
+    let options =
+        RunOptions { instrument: Instrument { lines: debugger.is_some(), ..Instrument::default() } };
     let writes_nothing = read_only || flags.contains(ScriptFlags::NO_WRITES);
     let rollback = rollback::wanted(&cx.sv.config, flags)? && !writes_nothing;
     let oom = permit(cx, flags, read_only, rollback, dry)?;
@@ -101,6 +128,7 @@ fn start(
         rollback,
         stoppable: rollback || dry,
         trace,
+        debugger,
         unlimited: cx.origin == Origin::Replay,
         deadline: deadline(cx, traits.deadline_ms),
         stopped: None,
@@ -144,7 +172,7 @@ fn start(
     }
     let mut host = ScriptHost { ks: cx.ks, sv: cx.sv, ticker: cx.ticker, client: cx.client, run };
     let ended = match &subject {
-        Subject::Script { chunk, .. } => vm.run(chunk, inputs, RunOptions::default(), &mut host),
+        Subject::Script { chunk, .. } => vm.run(chunk, inputs, options, &mut host),
         Subject::Function { name } => match host.sv.scripts.libraries.callback(name) {
             Some(callback) => vm.call(callback, inputs, RunOptions::default(), &mut host),
             None => Err(RunError::Stopped),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use totality_lua::{
     Args, Chunk, CompileLimits, Flow, Host, HostFn, Inputs, Instrument, Interrupt, Limits, Reply, RunError,
-    RunOptions, SandboxBuilder, Tick, ValueRef, Vm,
+    RunOptions, SandboxBuilder, ValueRef, Vm,
 };
 
 /// A host without functions, which looks at everything when it is shown events.
@@ -16,14 +16,14 @@ impl Host for Looker {
         Flow::Return
     }
 
-    fn event(&mut self, event: totality_lua::instrument::Event<'_>) -> Tick {
+    fn event(&mut self, event: totality_lua::instrument::Event<'_>) -> totality_lua::instrument::Then {
         let mut level = 0;
         while event.frame(level).is_some() && level < 3 {
             let names = event.locals(level).len() + event.upvalues(level).len();
             assert!(names < 1000);
             level += 1;
         }
-        Tick::Continue
+        totality_lua::instrument::Then::Continue
     }
 }
 

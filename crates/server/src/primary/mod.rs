@@ -96,6 +96,7 @@ impl Server {
             config_file: self.config_file.as_deref(),
             persist: Some(&mut self.persist),
             ends: &mut self.ends,
+            sessions: 0,
         };
         failover::turn(&mut self.engine.ks, &mut self.engine.sv, &mut meanwhile);
     }

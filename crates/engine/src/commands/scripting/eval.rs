@@ -13,9 +13,10 @@
 //! (error) ERR Number of keys can't be negative
 //! ```
 
-use crate::cx::Cx;
+use crate::client::DebugMode;
+use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, NO_SCRIPT, Res};
-use crate::script::{self, Subject, cache};
+use crate::script::{self, Debugger, Subject, cache};
 use crate::stats::Limited;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
@@ -35,6 +36,11 @@ fn run(cx: &mut Cx<'_>) -> Res {
     eval(cx, false)
 }
 
+/// The client's wish to debug what it runs, if it has one.
+fn debug_mode(cx: &Cx<'_>) -> Option<DebugMode> {
+    cx.sv.client(cx.client)?.debug.filter(|_| cx.origin == Origin::Client)
+}
+
 /// The number of keys, checked against the arguments that follow.
 fn numkeys(cx: &Cx<'_>, not_integer: CmdError) -> Res<usize> {
     let n = crate::util::parse_i64(cx.args[2]).ok_or(not_integer)?;
@@ -46,6 +52,13 @@ fn numkeys(cx: &Cx<'_>, not_integer: CmdError) -> Res<usize> {
 
 /// EVAL and EVAL_RO.
 pub(super) fn eval(cx: &mut Cx<'_>, read_only: bool) -> Res {
+    match debug_mode(cx) {
+        None => eval_watched(cx, read_only, None),
+        Some(mode) => script::debug(cx, mode, |cx, debugger| eval_watched(cx, read_only, Some(debugger))),
+    }
+}
+
+fn eval_watched(cx: &mut Cx<'_>, read_only: bool, debugger: Option<&mut Debugger>) -> Res {
     let numkeys = numkeys(cx, crate::error::NOT_INTEGER)?;
     let body = cx.args[1];
     let sha = cache::sha_of(body);
@@ -56,7 +69,11 @@ pub(super) fn eval(cx: &mut Cx<'_>, read_only: bool) -> Res {
     };
     let (chunk, traits) = (script.chunk.clone(), script.traits());
     cx.sv.stats.evicted_scripts += std::mem::take(&mut cx.sv.scripts.cache.evicted);
-    script::run(cx, Subject::Script { sha, chunk }, traits, read_only, numkeys)
+    let subject = Subject::Script { sha, chunk };
+    match debugger {
+        None => script::run(cx, subject, traits, read_only, numkeys),
+        Some(debugger) => script::run_debugged(cx, subject, traits, read_only, numkeys, debugger),
+    }
 }
 
 /// Counts a script that was refused because of its size.
@@ -73,6 +90,9 @@ pub(super) fn not_loaded(cx: &mut Cx<'_>, body: &[u8], error: CmdError) -> CmdEr
 /// EVALSHA and EVALSHA_RO.
 pub(super) fn evalsha(cx: &mut Cx<'_>, read_only: bool) -> Res {
     let sha = cache::parse_hex(cx.args[1]).ok_or(NO_SCRIPT)?;
+    if debug_mode(cx).is_some() {
+        return Err(CmdError::new("ERR Please use EVAL instead of EVALSHA for debugging"));
+    }
     let numkeys = numkeys(cx, crate::error::NOT_INTEGER)?;
     let Some(script) = cx.sv.scripts.cache.get(&sha) else {
         cx.sv.scripts.tracker.missed(&sha);

@@ -31,10 +31,25 @@
 //! > SCRIPT STATS nosuch
 //! (error) ERR No such script is tracked
 //! ```
+//!
+//! SCRIPT DEBUG begins the sessions of `redis-cli --ldb`: with YES the client's next EVAL runs step by step on a copy of
+//! the data set, which is thrown away, with SYNC on the data set itself while all others wait. When the script ends, the
+//! connection does too.
+//!
+//! ```transcript
+//! > SCRIPT DEBUG NO
+//! OK
+//! > SCRIPT DEBUG MAYBE
+//! (error) ERR Use SCRIPT DEBUG YES/SYNC/NO
+//! # not multi: replies wait there, which is a pipeline
+//! # not script: not allowed there
+//! ```
 
+use crate::client::DebugMode;
 use crate::commands::script_info;
 use crate::cx::Cx;
 use crate::error::{CmdError, NO_SCRIPT, Res};
+use crate::script;
 use crate::script::cache::{self, hex, parse_hex};
 use crate::spec::{Flags, Group, Handler, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
@@ -48,6 +63,7 @@ const fn sub(name: &'static str, arity: i32, flags: Flags, since: &'static str, 
 }
 
 const SUBS: &[Spec] = &[
+    sub("debug", 3, Flags::empty(), "3.2.0", "Whether the client's next scripts are debugged.", debug).args("mode:o(yes:t'YES' sync:t'SYNC' no:t'NO')"),
     sub("exists", -3, Flags::STALE, "2.6.0", "Which scripts are in the cache.", exists).args("sha1:s*").tips(&["request_policy:all_shards", "response_policy:agg_logical_and"]),
     sub("explain", -4, Flags::STALE.union(Flags::SKIP_MONITOR).union(Flags::SKIP_SLOWLOG), "7.2.4", "Tries a script and takes back what it did.", crate::commands::script_explain::explain)
         .keys(&[KeySpec::counted(3, KEY_UPDATE.union(KeyFlags::ACCESS))])
@@ -102,6 +118,27 @@ pub(super) fn flush_mode(cx: &Cx<'_>, error: CmdError) -> Res {
 fn flush(cx: &mut Cx<'_>) -> Res {
     flush_mode(cx, CmdError::new("ERR SCRIPT FLUSH only support SYNC|ASYNC option"))?;
     cx.sv.scripts.flush();
+    cx.reply.ok();
+    Ok(())
+}
+
+/// `SCRIPT DEBUG YES|SYNC|NO`
+fn debug(cx: &mut Cx<'_>) -> Res {
+    if cx.reply.written().is_some_and(|bytes| bytes > 0) {
+        return Err(CmdError::new("ERR SCRIPT DEBUG must be called outside a pipeline"));
+    }
+    let mode = match () {
+        () if cx.is(2, "NO") => None,
+        () if cx.is(2, "YES") => Some(DebugMode::Copy),
+        () if cx.is(2, "SYNC") => Some(DebugMode::Sync),
+        () => return Err(CmdError::new("ERR Use SCRIPT DEBUG YES/SYNC/NO")),
+    };
+    if let Some(mode) = mode {
+        cx.ticker.may_debug(mode == DebugMode::Copy).map_err(script::no_debugging)?;
+    }
+    if let Some(client) = cx.sv.clients.get_mut(cx.client) {
+        client.debug = mode;
+    }
     cx.reply.ok();
     Ok(())
 }
