@@ -6,6 +6,7 @@ use crate::commands::Command;
 use crate::engine::Ticker;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::keyspace::Keyspace;
+use crate::propagate::Targets;
 use crate::reply::Reply;
 use crate::state::ServerState;
 use crate::value::Type;
@@ -103,6 +104,17 @@ impl<'a> Cx<'a> {
         self.ks.effects.rewritten = true;
         let db = self.ks.cur;
         self.ks.effects.command(db, argv);
+    }
+
+    /// Sends the command to replicas as it is, and keeps it from the append-only file: it changes no data.
+    pub fn propagate_to_replicas(&mut self) {
+        self.ks.effects.rewritten = true;
+        let to = Targets { log: false, ..self.ks.effects.targets };
+        // Without replicas it costs nothing.
+        if to.replicas && self.sv.repl.collects() {
+            let (db, args) = (self.ks.cur, self.args);
+            self.ks.effects.command_to(db, args, to);
+        }
     }
 
     /// Keeps the command from replicas and the append-only file.

@@ -230,18 +230,18 @@ pub(crate) fn unpause(ks: &mut Keyspace, sv: &mut ServerState) {
 
 /// Lets writes wait, or no longer, because of a failover or a shutdown.
 pub fn hold(ks: &mut Keyspace, sv: &mut ServerState, held: Held) {
-    if std::mem::replace(&mut sv.held, held) != held {
+    let before = std::mem::replace(&mut sv.held, held);
+    ks.paused = sv.pause.is_some() || held.any();
+    if before.any() && !held.any() {
         resume(ks, sv);
     }
 }
 
-/// What made commands wait has changed.
+/// Some of what made commands wait is over: those that still may not run wait on.
 fn resume(ks: &mut Keyspace, sv: &mut ServerState) {
     ks.paused = sv.pause.is_some() || sv.held.any();
-    if !ks.paused || sv.pause.is_none() {
-        sv.outgoing.push_back(Outgoing::Unpaused);
-        blocked::look_again(ks);
-    }
+    sv.outgoing.push_back(Outgoing::Unpaused);
+    blocked::look_again(ks);
 }
 
 /// Large values of a snapshot are written: those who waited to change them may go on.

@@ -128,8 +128,14 @@ impl Effects {
     /// Collects a command for replay in database `db`.
     #[inline]
     pub fn command(&mut self, db: usize, argv: &[&[u8]]) {
-        if self.recording && !self.targets.none() {
-            self.record(db, argv, self.targets);
+        self.command_to(db, argv, self.targets);
+    }
+
+    /// The same for some only.
+    #[inline]
+    pub(crate) fn command_to(&mut self, db: usize, argv: &[&[u8]], to: Targets) {
+        if self.recording && !to.none() {
+            self.record(db, argv, to);
         }
     }
 

@@ -32,8 +32,7 @@ pub(super) fn publish(cx: &mut Cx<'_>, sharded: bool) -> Res {
     let (channel, message) = (cx.args[1], cx.args[2]);
     let receivers = cx.sv.pubsub.receivers(channel, sharded);
     cx.ks.effects.publish(channel, message, sharded);
-    let args = cx.args;
-    cx.propagate_as(args);
+    cx.propagate_to_replicas();
     cx.reply.len(receivers);
     Ok(())
 }
