@@ -87,6 +87,8 @@ enum State {
 enum Single {
     Any,
     Byte(u8),
+    /// All but this one: `[^x]`
+    Not(u8),
     /// A class letter
     Class(u8),
     /// A set, from its `[` to its `]`
@@ -410,7 +412,9 @@ impl Matcher {
     }
 
     fn backtrack(&mut self, src: &[u8], pat: &[u8]) -> Step {
-        loop {
+        'choices: loop {
+            // Closing a capture that is not open is an error, which must be found.
+            let captures_open = self.captures.iter().any(|c| c.len == UNFINISHED);
             if !self.burn(1) {
                 return Step::Done(Outcome::Pause);
             }
@@ -420,6 +424,14 @@ impl Matcher {
             match top {
                 Frame::Greedy { s, n, p } => {
                     *n -= 1;
+                    if let Some(c) = must_follow(pat, *p as usize, captures_open) {
+                        // Fewer repetitions at once, down to where it can go on; a part of them only, for the pauses.
+                        const PART: u32 = 64;
+                        let least = n.saturating_sub(PART);
+                        while *n > least && src.get((*s + *n) as usize) != Some(&c) {
+                            *n -= 1;
+                        }
+                    }
                     let (at_s, at_p, last) = (*s + *n, *p as usize, *n == 0);
                     if last {
                         self.frames.pop();
@@ -428,12 +440,20 @@ impl Matcher {
                     return Step::Go;
                 }
                 Frame::Lazy { s, p, ep } => {
-                    if matches_one(src, pat, *s as usize, *p as usize, *ep as usize) {
+                    let follows = must_follow(pat, *ep as usize + 1, captures_open);
+                    let item = single(pat, *p as usize, *ep as usize);
+                    // More repetitions at once, up to where it can go on.
+                    for _ in 0..64 {
+                        if !src.get(*s as usize).is_some_and(|c| holds(item, *c, pat)) {
+                            self.frames.pop();
+                            continue 'choices;
+                        }
                         *s += 1;
-                        self.state = State::Forward { s: *s as usize, p: *ep as usize + 1 };
-                        return Step::Go;
+                        if follows.is_none_or(|c| src.get(*s as usize) == Some(&c)) {
+                            self.state = State::Forward { s: *s as usize, p: *ep as usize + 1 };
+                            return Step::Go;
+                        }
                     }
-                    self.frames.pop();
                 }
                 Frame::Optional { s, p } => {
                     self.state = State::Forward { s: *s as usize, p: *p as usize };
@@ -511,21 +531,44 @@ fn single(pat: &[u8], p: usize, ep: usize) -> Single {
     match pat[p] {
         b'.' => Single::Any,
         ESC => Single::Class(pat[p + 1]),
-        b'[' => Single::Set { p, end: ep - 1 },
+        b'[' => set(pat, p, ep - 1),
         b => Single::Byte(b),
     }
 }
 
+/// A set from its `[` to its `]`. The commonest, `[^x]`, need not be read for every character.
+#[inline]
+fn set(pat: &[u8], p: usize, end: usize) -> Single {
+    match pat.get(p + 1..end) {
+        Some([b'^', b]) if *b != ESC => Single::Not(*b),
+        _ => Single::Set { p, end },
+    }
+}
+
+/// The one character that a match of the pattern from `p` on must begin with, if that is easy to say. `closes`: a
+/// capture may be closed there.
+#[inline]
+fn must_follow(pat: &[u8], p: usize, closes: bool) -> Option<u8> {
+    let p = if closes && at(pat, p) == b')' { p + 1 } else { p };
+    let c = *pat.get(p)?;
+    let plain = !matches!(c, b'(' | b')' | b'.' | b'[' | b'$' | ESC);
+    (plain && !matches!(at(pat, p + 1), b'?' | b'*' | b'-')).then_some(c)
+}
+
 #[inline]
 fn matches_one(src: &[u8], pat: &[u8], s: usize, p: usize, ep: usize) -> bool {
-    match src.get(s) {
-        Some(c) => match single(pat, p, ep) {
-            Single::Any => true,
-            Single::Byte(b) => b == *c,
-            Single::Class(class) => in_class(*c, class),
-            Single::Set { p, end } => in_set(*c, pat, p, end),
-        },
-        None => false,
+    src.get(s).is_some_and(|c| holds(single(pat, p, ep), *c, pat))
+}
+
+/// Whether an item matches a character.
+#[inline]
+fn holds(item: Single, c: u8, pat: &[u8]) -> bool {
+    match item {
+        Single::Any => true,
+        Single::Byte(b) => b == c,
+        Single::Not(b) => b != c,
+        Single::Class(class) => in_class(c, class),
+        Single::Set { p, end } => in_set(c, pat, p, end),
     }
 }
 
@@ -534,6 +577,7 @@ fn count_run(src: &[u8], pat: &[u8], item: Single) -> usize {
     let run = match item {
         Single::Any => None,
         Single::Byte(b) => src.iter().position(|c| *c != b),
+        Single::Not(b) => src.iter().position(|c| *c == b),
         Single::Class(class) => match class_mask(class) {
             Some((mask, want)) => src.iter().position(|c| (CLASSES[usize::from(*c)] & mask != 0) != want),
             None => src.iter().position(|c| *c != class),
@@ -817,7 +861,7 @@ impl Search {
         let begin = match row.item {
             // `skip` was there.
             Single::Any | Single::Byte(_) | Single::Class(_) => Some(0),
-            Single::Set { p, end } => piece.iter().position(|c| in_set(*c, pat, p, end)),
+            item => piece.iter().position(|c| holds(item, *c, pat)),
         };
         let n = begin.map_or(0, |begin| count_run(&piece[begin..], pat, row.item));
         let Some(begin) = begin.filter(|_| n > 0) else {
@@ -893,7 +937,7 @@ fn row(pat: &[u8]) -> Option<Row> {
     let item = single(pat, p, ep);
     // The others are found by their first character.
     let known = match item {
-        Single::Any | Single::Set { .. } => true,
+        Single::Any | Single::Not(_) | Single::Set { .. } => true,
         Single::Byte(_) | Single::Class(_) => !matches!(first_item(pat, 0), First::Unknown),
     };
     known.then_some(Row { item, captured })
