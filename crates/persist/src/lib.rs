@@ -7,13 +7,15 @@
 //! Nothing here exits or panics: what cannot go on is told ([`Persist::fatal`]).
 #![forbid(unsafe_code)]
 
-mod aof;
+pub mod aof;
 pub mod check;
 mod copy;
 mod dir;
+pub mod disk;
 mod load;
 mod log;
 mod manifest;
+pub mod memory;
 mod persist;
 mod syncer;
 mod writer;

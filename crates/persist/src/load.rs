@@ -1,11 +1,11 @@
 //! Reading files into a data set.
 
 use crate::aof::{CommandReader, Item, Trouble};
+use crate::disk::{self, Disk};
 use crate::log::Names;
 use crate::manifest::{FileKind, Manifest, Part};
-use crate::{dir, reason};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use crate::reason;
+use std::io::{self, Read};
 use std::path::Path;
 use totality_engine::dump::load::{LoadOptions, Loaded, load};
 use totality_engine::engine::Ticker;
@@ -24,7 +24,8 @@ pub(crate) fn reader_client(sv: &mut ServerState) -> ClientId {
     sv.clients.add(ConnInfo::default(), user, open, now)
 }
 
-type Reader = FileReader<Streamed<File>>;
+type Source = Box<dyn Read + Send>;
+type Reader = FileReader<Streamed<Source>>;
 
 /// Commands between two looks at the clock.
 const LOOK: u64 = 64;
@@ -36,8 +37,12 @@ const STOPPED: &str = "loading was stopped";
 ///
 /// # Errors
 /// When it cannot be read, or is none.
-pub(crate) fn open_snapshot(path: &Path, sv: &ServerState) -> Result<Option<Reader>, String> {
-    let file = match File::open(path) {
+pub(crate) fn open_snapshot(
+    disk: &dyn Disk,
+    path: &Path,
+    sv: &ServerState,
+) -> Result<Option<Reader>, String> {
+    let file = match disk.open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => {
@@ -99,13 +104,15 @@ pub(crate) struct Replayed {
 /// # Errors
 /// When a file cannot be read or moved, or the manifest is damaged.
 pub(crate) fn find_manifest(
+    disk: &dyn Disk,
     data_dir: &Path,
     names: &Names,
     sv: &mut ServerState,
 ) -> Result<Manifest, String> {
     let path = names.manifest();
-    match std::fs::read(&path) {
-        Ok(text) => {
+    let mut text = Vec::new();
+    match disk.open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
+        Ok(_) => {
             return Manifest::parse(&text)
                 .map_err(|why| format!("FATAL AOF MANIFEST FILE ERROR: {why}: {}", path.display()));
         }
@@ -120,14 +127,13 @@ pub(crate) fn find_manifest(
     }
     let old = data_dir.join(&names.name);
     let mut manifest = Manifest::default();
-    if !old.is_file() {
+    if disk.len(&old).is_err() {
         return Ok(manifest);
     }
-    std::fs::create_dir_all(&names.dir)
-        .map_err(|e| format!("Can't create the append-only dir: {}", reason(&e)))?;
+    disk.create_dir(&names.dir).map_err(|e| format!("Can't create the append-only dir: {}", reason(&e)))?;
     manifest.base = Some(Part { name: names.name.clone(), seq: 1, kind: FileKind::Base });
-    names.store(&manifest).map_err(|e| format!("Can't write the AOF manifest: {}", reason(&e)))?;
-    dir::rename(&old, &names.dir.join(&names.name))
+    names.store(disk, &manifest).map_err(|e| format!("Can't write the AOF manifest: {}", reason(&e)))?;
+    disk::rename_safely(disk, &old, &names.dir.join(&names.name))
         .map_err(|e| format!("Error trying to move the old AOF file {}: {}", old.display(), reason(&e)))?;
     sv.log(
         LogLevel::Notice,
@@ -147,20 +153,20 @@ pub(crate) fn find_manifest(
 pub(crate) fn read_log(
     ks: &mut Keyspace,
     sv: &mut ServerState,
-    data_dir: &Path,
+    (disk, data_dir): (&dyn Disk, &Path),
     names: &Names,
     ticker: &mut dyn Ticker,
 ) -> Result<Replayed, String> {
-    let manifest = find_manifest(data_dir, names, sv)?;
+    let manifest = find_manifest(disk, data_dir, names, sv)?;
     let parts: Vec<Part> = manifest.parts().cloned().collect();
     let (mut keys, mut found) = (Loaded::default(), false);
-    let size = |part: &Part| std::fs::metadata(names.dir.join(&part.name)).map_or(0, |m| m.len());
+    let size = |part: &Part| disk.len(&names.dir.join(&part.name)).unwrap_or(0);
     loading::begin(sv, parts.iter().map(size).sum());
     for (i, part) in parts.iter().enumerate() {
         let path = names.dir.join(&part.name);
         let last = i + 1 == parts.len();
         let client = reader_client(sv);
-        let result = read_part(ks, sv, client, &path, last, ticker);
+        let result = read_part(ks, sv, client, (disk, &path, last), ticker);
         sv.clients.remove(client);
         let loaded = result.map_err(|why| format!("{}: {why}", part.name))?;
         loading::next_file(sv);
@@ -183,16 +189,16 @@ fn read_part(
     ks: &mut Keyspace,
     sv: &mut ServerState,
     client: ClientId,
-    path: &Path,
-    last: bool,
+    (disk, path, last): (&dyn Disk, &Path, bool),
     ticker: &mut dyn Ticker,
 ) -> Result<Loaded, String> {
-    let mut file = File::open(path).map_err(|e| {
+    let mut file = disk.open(path).map_err(|e| {
         format!("Fatal error: can't open the append log file {} for reading: {}", path.display(), reason(&e))
     })?;
     let mut magic = [0; 6];
     let n = read_up_to(&mut file, &mut magic).map_err(|e| reason(&e))?;
-    file.seek(SeekFrom::Start(0)).map_err(|e| reason(&e))?;
+    // What was read of it comes again.
+    let file: Source = Box::new(io::Cursor::new(magic[..n].to_vec()).chain(file));
     let mut loaded = Loaded::default();
     if magic[..n].starts_with(b"REDIS") || magic[..n].starts_with(b"VALKEY") {
         let strict = sv.config.rdb_version_check == 0;
@@ -206,14 +212,14 @@ fn read_part(
         let offset = reader.offset();
         let (rest, ahead) = reader.into_input().into_parts();
         let source = io::Cursor::new(ahead).chain(rest);
-        replay(ks, sv, client, CommandReader::new(source, offset), path, last, ticker)?;
+        replay(ks, sv, client, CommandReader::new(source, offset), (disk, path, last), ticker)?;
     } else {
-        replay(ks, sv, client, CommandReader::new(file, 0), path, last, ticker)?;
+        replay(ks, sv, client, CommandReader::new(file, 0), (disk, path, last), ticker)?;
     }
     Ok(loaded)
 }
 
-fn read_up_to(file: &mut File, buf: &mut [u8]) -> io::Result<usize> {
+fn read_up_to(file: &mut dyn Read, buf: &mut [u8]) -> io::Result<usize> {
     let mut n = 0;
     while n < buf.len() {
         match file.read(&mut buf[n..])? {
@@ -229,8 +235,7 @@ fn replay<R: Read>(
     sv: &mut ServerState,
     client: ClientId,
     mut reader: CommandReader<R>,
-    path: &Path,
-    last: bool,
+    (disk, path, last): (&dyn Disk, &Path, bool),
     ticker: &mut dyn Ticker,
 ) -> Result<(), String> {
     let mut replayer = Replayer::begin(ks, client);
@@ -289,9 +294,9 @@ fn replay<R: Read>(
                     "AOF loaded anyway because aof-load-truncated is enabled: truncated to {valid} bytes"
                 ),
             );
-            let file = std::fs::OpenOptions::new().write(true).open(path).map_err(|e| reason(&e))?;
+            let mut file = disk.append(path).map_err(|e| reason(&e))?;
             file.set_len(valid)
-                .and_then(|()| file.sync_all())
+                .and_then(|()| file.sync())
                 .map_err(|e| format!("Error truncating the AOF file: {}", reason(&e)))
         }
         Some(valid) => Err(format!(

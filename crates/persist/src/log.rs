@@ -1,13 +1,14 @@
 //! The append-only file: commands are appended to its last part; a rewrite begins a new part and puts a new base in
 //! the place of all before.
 
+use crate::disk::{self, Disk, DiskFile};
 use crate::manifest::{FileKind, Manifest, Part};
+use crate::reason;
 use crate::syncer::Syncer;
 use crate::writer::Waker;
-use crate::{dir, reason};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use totality_engine::Config;
 use totality_engine::dump::load::Purpose;
@@ -54,9 +55,9 @@ impl Names {
         self.dir.join(format!("temp-totality-{}.aof", std::process::id()))
     }
 
-    pub(crate) fn store(&self, manifest: &Manifest) -> io::Result<()> {
+    pub(crate) fn store(&self, disk: &dyn Disk, manifest: &Manifest) -> io::Result<()> {
         let temp = self.dir.join(format!("temp-{}.manifest", self.name));
-        dir::replace(&self.manifest(), &temp, manifest.text().as_bytes())
+        disk::replace(disk, &self.manifest(), &temp, manifest.text().as_bytes())
     }
 }
 
@@ -68,7 +69,8 @@ pub(crate) struct Fatal(pub(crate) String);
 pub(crate) struct Log {
     pub(crate) names: Names,
     pub(crate) manifest: Manifest,
-    file: File,
+    disk: Arc<dyn Disk>,
+    file: Box<dyn DiskFile>,
     /// Bytes of the open part.
     written: u64,
     /// Bytes of all other parts.
@@ -91,23 +93,29 @@ impl Log {
     ///
     /// # Errors
     /// When a file cannot be made.
-    pub(crate) fn open(names: Names, mut manifest: Manifest, waker: Waker) -> io::Result<Log> {
-        std::fs::create_dir_all(&names.dir)?;
+    pub(crate) fn open(
+        disk: Arc<dyn Disk>,
+        names: Names,
+        mut manifest: Manifest,
+        waker: Waker,
+    ) -> io::Result<Log> {
+        disk.create_dir(&names.dir)?;
         if manifest.incr.is_empty() {
             manifest.incr.push(names.incr(1));
         }
         let last = manifest.incr.last().map(|part| names.dir.join(&part.name)).unwrap_or_default();
-        let file = dir::append(&last)?;
-        names.store(&manifest)?;
-        let written = file.metadata()?.len();
+        let file = disk.append(&last)?;
+        names.store(&*disk, &manifest)?;
+        let written = file.size()?;
         let mut log = Log {
             names,
             manifest,
+            disk: disk.clone(),
             file,
             written,
             others: 0,
             syncer: Syncer::start(waker)?,
-            last_sync: Instant::now(),
+            last_sync: disk.now(),
             asked: 0,
             offset: 0,
             waiting_since: None,
@@ -121,7 +129,7 @@ impl Log {
     fn count_others(&self) -> u64 {
         let parts: Vec<&Part> = self.manifest.parts().collect();
         let closed = parts.split_last().map_or(&[][..], |(_, closed)| closed);
-        let len = |part: &&Part| std::fs::metadata(self.names.dir.join(&part.name)).map_or(0, |m| m.len());
+        let len = |part: &&Part| self.disk.len(&self.names.dir.join(&part.name)).unwrap_or(0);
         closed.iter().map(len).sum()
     }
 
@@ -142,13 +150,13 @@ impl Log {
     ) -> Result<(), Fatal> {
         self.reap(info);
         let policy = config.appendfsync;
-        let now = Instant::now();
+        let now = self.disk.now();
         if !info.buffer.is_empty() && !self.postpone(policy, now, info) {
             self.append(info, policy)?;
         }
         if policy == ALWAYS {
             if self.asked < self.offset && !self.broken {
-                if let Err(e) = self.file.sync_data() {
+                if let Err(e) = self.file.sync() {
                     return Err(self.lost(info, policy, &reason(&e)));
                 }
                 (self.asked, info.offset.1, self.last_sync) = (self.offset, self.offset, now);
@@ -161,7 +169,7 @@ impl Log {
         {
             self.last_sync = now;
             self.asked = self.offset;
-            if let Err(e) = self.syncer.begin(&self.file, self.offset) {
+            if let Err(e) = self.syncer.begin(&*self.file, self.offset) {
                 self.broken = true;
                 info.error = Some(reason(&e));
             }
@@ -198,7 +206,7 @@ impl Log {
         if self.broken {
             return Ok(());
         }
-        let Err((done, why)) = write_counted(&mut self.file, &info.buffer) else {
+        let Err((done, why)) = disk::write_all(&mut *self.file, &info.buffer) else {
             self.written += info.buffer.len() as u64;
             self.offset = info.offset.0;
             info.buffer.clear();
@@ -208,6 +216,7 @@ impl Log {
             }
             return Ok(());
         };
+        let why = reason(&why);
         // Half a command must not stay: what is written next would be read as its rest.
         if done > 0 && self.file.set_len(self.written).is_err() {
             // It stays; what follows is its rest.
@@ -260,8 +269,8 @@ impl Log {
         if let Err(Fatal(why)) = self.append(info, ALWAYS) {
             return Err(why);
         }
-        self.file.sync_data().map_err(|e| reason(&e))?;
-        (self.asked, info.offset.1, self.last_sync) = (self.offset, self.offset, Instant::now());
+        self.file.sync().map_err(|e| reason(&e))?;
+        (self.asked, info.offset.1, self.last_sync) = (self.offset, self.offset, self.disk.now());
         Ok(())
     }
 
@@ -276,10 +285,10 @@ impl Log {
         }
         let part = self.names.incr(self.manifest.next_incr());
         let path = self.names.dir.join(&part.name);
-        let file = dir::create(&path).and_then(|_| dir::append(&path)).map_err(|e| reason(&e))?;
+        let file = self.disk.create(&path).and_then(|_| self.disk.append(&path)).map_err(|e| reason(&e))?;
         let mut manifest = self.manifest.clone();
         manifest.incr.push(part);
-        self.names.store(&manifest).map_err(|e| reason(&e))?;
+        self.names.store(&*self.disk, &manifest).map_err(|e| reason(&e))?;
         self.manifest = manifest;
         self.file = file;
         self.others += self.written;
@@ -304,7 +313,7 @@ impl Log {
         next.history.extend(gone.map(|part| Part { kind: FileKind::History, ..part }));
         next.base = Some(base);
         next.incr.extend(last);
-        self.names.store(&next).map_err(|e| reason(&e))?;
+        self.names.store(&*self.disk, &next).map_err(|e| reason(&e))?;
         self.manifest = next;
         self.others = self.count_others();
         (info.size, info.base_size) = (self.size(), self.size());
@@ -323,22 +332,8 @@ impl Log {
         }
         for part in std::mem::take(&mut self.manifest.history) {
             // A file that is gone already is what is wanted.
-            let _ = std::fs::remove_file(self.names.dir.join(&part.name));
+            let _ = self.disk.remove(&self.names.dir.join(&part.name));
         }
-        self.names.store(&self.manifest).map_err(|e| reason(&e))
+        self.names.store(&*self.disk, &self.manifest).map_err(|e| reason(&e))
     }
-}
-
-/// Writes all bytes; on an error says how many were written.
-fn write_counted(file: &mut File, bytes: &[u8]) -> Result<(), (usize, String)> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match file.write(&bytes[done..]) {
-            Ok(0) => return Err((done, "Short write".to_owned())),
-            Ok(n) => done += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err((done, reason(&e))),
-        }
-    }
-    Ok(())
 }

@@ -1,11 +1,13 @@
 //! The owner's side of files.
 
 use crate::copy::Copying;
+use crate::disk::{Disk, RealDisk, remove_temporary};
 use crate::load::{self, open_snapshot, read_log, read_snapshot};
 use crate::log::{Fatal, Log, Names};
 use crate::manifest::{FileKind, Manifest, Part};
+use crate::reason;
 use crate::writer::{FileWriter, Seal, Target, Waker};
-use crate::{dir, reason};
+use std::any::Any;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,8 +78,9 @@ struct Running {
 
 /// Snapshots and the append-only file of one data set.
 pub struct Persist {
+    disk: Arc<dyn Disk>,
     dir: PathBuf,
-    lock: Option<File>,
+    lock: Option<Box<dyn Any + Send>>,
     running: Option<Running>,
     pub(crate) copying: Copying,
     log: Option<Log>,
@@ -106,8 +109,14 @@ fn now(sv: &ServerState) -> i64 {
 impl Persist {
     /// Files in `dir`, which is there. `waker` is called from other threads when [`Persist::turn`] has something to do.
     pub fn new(dir: &Path, waker: Arc<dyn Fn() + Send + Sync>) -> Persist {
+        Persist::on(Arc::new(RealDisk), dir, waker)
+    }
+
+    /// The same on another disk.
+    pub fn on(disk: Arc<dyn Disk>, dir: &Path, waker: Arc<dyn Fn() + Send + Sync>) -> Persist {
         let soon = Instant::now();
         Persist {
+            disk,
             dir: dir.to_owned(),
             lock: None,
             running: None,
@@ -157,9 +166,9 @@ impl Persist {
         let path = self.snapshot_path(sv);
         if sv.config.appendonly {
             let names = Names::of(&self.dir, &sv.config);
-            let replayed = read_log(ks, sv, &self.dir, &names, ticker)?;
+            let replayed = read_log(ks, sv, (&*self.disk, &self.dir), &names, ticker)?;
             ks.dirty = 0;
-            if replayed.found || !path.is_file() {
+            if replayed.found || self.disk.len(&path).is_err() {
                 return self.open_log(ks, sv, names, replayed.manifest);
             }
             // The log is new: what the snapshot holds becomes its base.
@@ -180,10 +189,10 @@ impl Persist {
         ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
         let fatal = |why: String| format!("{why}\nFatal error loading the DB, check server logs. Exiting.");
-        let Some(mut file) = open_snapshot(path, sv).map_err(fatal)? else { return Ok(()) };
+        let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
         let options = LoadOptions { merge: false, drop_expired: true };
-        loading::begin(sv, size_of_file(path));
+        loading::begin(sv, self.disk.len(path).unwrap_or(0));
         read_snapshot(ks, sv, &mut file, options, ticker).map_err(fatal)?;
         let seconds = began.elapsed().as_secs_f64();
         sv.log(LogLevel::Notice, format!("DB loaded from disk: {seconds:.3} seconds"));
@@ -199,8 +208,8 @@ impl Persist {
         mut manifest: Manifest,
     ) -> Result<(), String> {
         let failed = |why: &str| format!("Can't open or create the append-only file: {why}");
-        std::fs::create_dir_all(&names.dir).map_err(|e| failed(&reason(&e)))?;
-        dir::remove_temporary(&names.dir);
+        self.disk.create_dir(&names.dir).map_err(|e| failed(&reason(&e)))?;
+        remove_temporary(&*self.disk, &names.dir);
         if manifest.base.is_none() && manifest.incr.is_empty() {
             let purpose = base_form(sv);
             let base = names.base(1, purpose);
@@ -212,7 +221,8 @@ impl Persist {
             );
             manifest.base = Some(base);
         }
-        let mut log = Log::open(names, manifest, self.waker.clone()).map_err(|e| failed(&reason(&e)))?;
+        let mut log = Log::open(self.disk.clone(), names, manifest, self.waker.clone())
+            .map_err(|e| failed(&reason(&e)))?;
         if !sv.config.aof_disable_auto_gc {
             log.remove_history().map_err(|why| failed(&why))?;
         }
@@ -225,11 +235,11 @@ impl Persist {
 
     fn lock(&mut self) -> Result<(), String> {
         if self.lock.is_none() {
-            let file = dir::lock(&self.dir).map_err(|e| {
+            let file = self.disk.lock(&self.dir).map_err(|e| {
                 format!("Can't lock the data directory '{}': {}", self.dir.display(), reason(&e))
             })?;
             self.lock = Some(file);
-            dir::remove_temporary(&self.dir);
+            remove_temporary(&*self.disk, &self.dir);
         }
         Ok(())
     }
@@ -319,7 +329,8 @@ impl Persist {
     ) -> Result<u64, String> {
         // One snapshot at a time: the one in the making is written to its end first.
         self.drive(ks, sv);
-        let mut writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
+        let mut writer =
+            FileWriter::begin(self.disk.clone(), target, self.waker.clone()).map_err(|e| reason(&e))?;
         begin_snapshot(ks, sv, purpose);
         loop {
             let ended = ks.snapshot_step(&mut || false);
@@ -426,7 +437,7 @@ impl Persist {
     /// Removes the snapshot that was written for replicas only.
     pub fn remove_snapshot(&mut self, sv: &ServerState) {
         // It may be gone already.
-        let _ = std::fs::remove_file(self.snapshot_path(sv));
+        let _ = self.disk.remove(&self.snapshot_path(sv));
     }
 
     fn begin_save(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
@@ -460,7 +471,8 @@ impl Persist {
         if self.running.is_some() {
             return Err("another snapshot is being written".to_owned());
         }
-        let writer = FileWriter::begin(target, self.waker.clone()).map_err(|e| reason(&e))?;
+        let writer =
+            FileWriter::begin(self.disk.clone(), target, self.waker.clone()).map_err(|e| reason(&e))?;
         self.copying.step(ks, true);
         begin_snapshot(ks, sv, purpose);
         self.start(ks, sv, (job, purpose), Sink::File(writer), base);
@@ -513,7 +525,7 @@ impl Persist {
 
     fn try_begin_rewrite(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
         let names = Names::of(&self.dir, &sv.config);
-        std::fs::create_dir_all(&names.dir).map_err(|e| reason(&e))?;
+        self.disk.create_dir(&names.dir).map_err(|e| reason(&e))?;
         let purpose = base_form(sv);
         let base = match &mut self.log {
             Some(log) => {
@@ -524,7 +536,7 @@ impl Persist {
                 // What waits is in the base.
                 sv.persist.log.buffer.clear();
                 sv.persist.log.selected = None;
-                names.base(load::find_manifest(&self.dir, &names, sv)?.next_base(), purpose)
+                names.base(load::find_manifest(&*self.disk, &self.dir, &names, sv)?.next_base(), purpose)
             }
         };
         let target = Target { temp: names.temp_base(), path: names.dir.join(&base.name) };
@@ -554,7 +566,7 @@ impl Persist {
         }
         self.drive(ks, sv);
         let path = self.snapshot_path(sv);
-        let opened = open_snapshot(&path, sv);
+        let opened = open_snapshot(&*self.disk, &path, sv);
         let failed = |sv: &mut ServerState, why: String| {
             sv.log(LogLevel::Warning, format!("{}: {why}", path.display()));
             FAILED_LOAD.to_owned()
@@ -569,7 +581,7 @@ impl Persist {
             self.empty(ks, sv);
         }
         let options = LoadOptions { merge, drop_expired: true };
-        loading::begin(sv, size_of_file(&path));
+        loading::begin(sv, self.disk.len(&path).unwrap_or(0));
         read_snapshot(ks, sv, &mut file, options, ticker).map_err(|why| failed(sv, why))?;
         sv.log(LogLevel::Warning, "DB reloaded by DEBUG RELOAD");
         Ok(())
@@ -595,7 +607,7 @@ impl Persist {
         self.drive(ks, sv);
         self.empty(ks, sv);
         let names = Names::of(&self.dir, &sv.config);
-        let read = read_log(ks, sv, &self.dir, &names, ticker);
+        let read = read_log(ks, sv, (&*self.disk, &self.dir), &names, ticker);
         ks.dirty = 0;
         match read {
             Ok(_) => {
@@ -800,13 +812,13 @@ impl Persist {
             return log.take_base(base, &mut sv.persist.log, keep_old);
         }
         let names = Names::of(&self.dir, &sv.config);
-        let old = load::find_manifest(&self.dir, &names, sv)?;
+        let old = load::find_manifest(&*self.disk, &self.dir, &names, sv)?;
         let mut manifest = Manifest { base: Some(base), ..Manifest::default() };
         let gone = old.parts().chain(&old.history).cloned();
         manifest.history = gone.map(|part| Part { kind: FileKind::History, ..part }).collect();
         if sv.persist.log.state != LogState::Starting {
             // The file is off; still, the rewrite was asked for.
-            return names.store(&manifest).map_err(|e| reason(&e));
+            return names.store(&*self.disk, &manifest).map_err(|e| reason(&e));
         }
         // The commands since wait in memory; their part comes after all that were there.
         let seq = old.next_incr();
@@ -815,7 +827,8 @@ impl Persist {
             seq,
             kind: FileKind::Incr,
         });
-        let mut log = Log::open(names, manifest, self.waker.clone()).map_err(|e| reason(&e))?;
+        let mut log =
+            Log::open(self.disk.clone(), names, manifest, self.waker.clone()).map_err(|e| reason(&e))?;
         if !keep_old {
             log.remove_history()?;
         }
@@ -923,7 +936,7 @@ impl Persist {
     /// When another process has it.
     pub fn set_dir(&mut self, dir: &Path) -> Result<(), String> {
         if self.lock.is_some() {
-            self.lock = Some(dir::lock(dir).map_err(|e| reason(&e))?);
+            self.lock = Some(self.disk.lock(dir).map_err(|e| reason(&e))?);
         }
         self.dir = dir.to_owned();
         Ok(())
@@ -942,10 +955,6 @@ fn seal(sv: &ServerState, purpose: Purpose) -> Seal {
         _ if sv.config.rdbchecksum => Seal::Checksum,
         _ => Seal::Zeros,
     }
-}
-
-fn size_of_file(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |m| m.len())
 }
 
 /// The save point that is due: its seconds, and the changes so far.

@@ -1,14 +1,14 @@
 //! fsync on a thread of its own, once a second at most.
 
+use crate::disk::DiskFile;
 use crate::reason;
 use crate::writer::Waker;
-use std::fs::File;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The thread.
 pub(crate) struct Syncer {
-    jobs: Sender<(File, u64)>,
+    jobs: Sender<(Box<dyn DiskFile>, u64)>,
     done: Receiver<Result<u64, String>>,
     busy: bool,
 }
@@ -16,11 +16,11 @@ pub(crate) struct Syncer {
 impl Syncer {
     /// Starts the thread.
     pub(crate) fn start(waker: Waker) -> io::Result<Syncer> {
-        let (jobs, queue) = channel::<(File, u64)>();
+        let (jobs, queue) = channel::<(Box<dyn DiskFile>, u64)>();
         let (tell, done) = channel();
         std::thread::Builder::new().name("fsync".into()).spawn(move || {
-            while let Ok((file, offset)) = queue.recv() {
-                let result = file.sync_data().map(|()| offset).map_err(|e| reason(&e));
+            while let Ok((mut file, offset)) = queue.recv() {
+                let result = file.sync().map(|()| offset).map_err(|e| reason(&e));
                 if tell.send(result).is_err() {
                     return;
                 }
@@ -36,10 +36,8 @@ impl Syncer {
     }
 
     /// Begins an fsync of a file that was written up to `offset`.
-    pub(crate) fn begin(&mut self, file: &File, offset: u64) -> io::Result<()> {
-        self.jobs
-            .send((file.try_clone()?, offset))
-            .map_err(|_| io::Error::other("the fsync thread is gone"))?;
+    pub(crate) fn begin(&mut self, file: &dyn DiskFile, offset: u64) -> io::Result<()> {
+        self.jobs.send((file.again()?, offset)).map_err(|_| io::Error::other("the fsync thread is gone"))?;
         self.busy = true;
         Ok(())
     }

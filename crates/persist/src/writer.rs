@@ -1,8 +1,9 @@
 //! Writes a snapshot on a thread of its own, so that the disk does not hold up commands.
 
-use crate::{dir, reason};
+use crate::disk::{Disk, DiskFile, rename_safely, write_all};
+use crate::reason;
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, channel, sync_channel};
@@ -53,15 +54,15 @@ impl FileWriter {
     ///
     /// # Errors
     /// When the file or the thread cannot be made.
-    pub(crate) fn begin(target: Target, waker: Waker) -> std::io::Result<FileWriter> {
-        let file = dir::create(&target.temp)?;
+    pub(crate) fn begin(disk: Arc<dyn Disk>, target: Target, waker: Waker) -> std::io::Result<FileWriter> {
+        let file = disk.create(&target.temp)?;
         let (pieces, queue) = sync_channel(QUEUE);
         let (tell, done) = channel();
         std::thread::Builder::new().name("snapshot".into()).spawn(move || {
-            let result = write(file, &target, &queue);
+            let result = write(&*disk, file, &target, &queue).map_err(|e| reason(&e));
             if result.is_err() {
                 // It is of no use to anybody.
-                let _ = std::fs::remove_file(&target.temp);
+                let _ = disk.remove(&target.temp);
             }
             // The owner is gone when it gave the file up.
             let _ = tell.send(result);
@@ -124,30 +125,36 @@ impl FileWriter {
     }
 }
 
-fn write(mut file: std::fs::File, target: &Target, queue: &Receiver<Piece>) -> Result<u64, String> {
+fn write(
+    disk: &dyn Disk,
+    mut file: Box<dyn DiskFile>,
+    target: &Target,
+    queue: &Receiver<Piece>,
+) -> io::Result<u64> {
+    let put = |file: &mut dyn DiskFile, bytes: &[u8]| write_all(file, bytes).map_err(|(_, e)| e);
     let (mut crc, mut size, mut synced) = (0, 0u64, 0u64);
     loop {
         match queue.recv() {
             Ok(Piece::Bytes(bytes)) => {
-                file.write_all(&bytes).map_err(|e| reason(&e))?;
+                put(&mut *file, &bytes)?;
                 crc = crc64(crc, &bytes);
                 size += bytes.len() as u64;
                 if size - synced >= SYNC_EVERY {
-                    file.sync_data().map_err(|e| reason(&e))?;
+                    file.sync()?;
                     synced = size;
                 }
             }
             Ok(Piece::End(seal)) => {
                 let crc = if seal == Seal::Checksum { crc } else { 0 };
                 if seal != Seal::None {
-                    file.write_all(&crc.to_le_bytes()).map_err(|e| reason(&e))?;
+                    put(&mut *file, &crc.to_le_bytes())?;
                     size += 8;
                 }
-                file.sync_all().map_err(|e| reason(&e))?;
-                dir::rename(&target.temp, &target.path).map_err(|e| reason(&e))?;
+                file.sync()?;
+                rename_safely(disk, &target.temp, &target.path)?;
                 return Ok(size);
             }
-            Err(_) => return Err("given up".to_owned()),
+            Err(_) => return Err(io::Error::other("given up")),
         }
     }
 }
