@@ -70,17 +70,14 @@ impl User {
         }
     }
 
-    /// True when the user may log in with this password. The time depends on the number of passwords only.
+    /// True when the user may log in with this password. The time depends on its length and the number of passwords only.
     pub fn accepts(&self, password: &[u8]) -> bool {
-        if !self.enabled || self.nopass {
-            return self.enabled;
-        }
         let given = hash(password);
-        let mut right = false;
+        let mut right = self.nopass;
         for password in &self.passwords {
             right |= password.iter().zip(given).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0;
         }
-        right
+        right & self.enabled
     }
 
     /// The flags that ACL GETUSER shows.

@@ -426,19 +426,29 @@ impl Config {
         let [old, new] = args else { return Err("Bad directive or wrong number of arguments".to_owned()) };
         let old = String::from_utf8_lossy(old).to_ascii_lowercase();
         let new = String::from_utf8_lossy(new).to_ascii_lowercase();
+        if let Some(at) = self.renames.iter().position(|(_, name)| *name == old && !old.is_empty()) {
+            // A name that a command got by a line before.
+            if !new.is_empty() && self.is_taken(&new) {
+                return Err("Target command name already exists".to_owned());
+            }
+            self.renames[at].1 = new;
+            return Ok(());
+        }
         if crate::commands::lookup(old.as_bytes()).is_none() || self.renames.iter().any(|(o, _)| *o == old) {
             return Err("No such command in rename-command".to_owned());
         }
-        let taken = |name: &str| {
-            let freed = self.renames.iter().any(|(o, _)| o == name) || old == name;
-            (crate::commands::lookup(name.as_bytes()).is_some() && !freed)
-                || self.renames.iter().any(|(_, n)| n == name)
-        };
-        if !new.is_empty() && taken(&new) {
+        if !new.is_empty() && new != old && self.is_taken(&new) {
             return Err("Target command name already exists".to_owned());
         }
         self.renames.push((old, new));
         Ok(())
+    }
+
+    /// True for the name of a command as it is now.
+    fn is_taken(&self, name: &str) -> bool {
+        let freed = self.renames.iter().any(|(old, _)| old == name);
+        (crate::commands::lookup(name.as_bytes()).is_some() && !freed)
+            || self.renames.iter().any(|(_, new)| new == name)
     }
 
     /// The value of a parameter as CONFIG GET shows it.
@@ -480,11 +490,20 @@ mod tests {
             config.set("rename-command", &[b"del", b"exists"]),
             refused("Target command name already exists")
         );
+        assert_eq!(config.set("rename-command", &[b"ping", b"one"]), Ok(()));
+        assert_eq!(config.set("rename-command", &[b"ONE", b"two"]), Ok(()));
+        assert_eq!(config.set("rename-command", &[b"one", b"x"]), refused("No such command in rename-command"));
+        assert_eq!(
+            config.set("rename-command", &[b"two", b"fetch"]),
+            refused("Target command name already exists")
+        );
         let name = |argv: &[&[u8]]| {
             crate::commands::resolve_renamed(argv, &config.renames).map(|command| command.full_name.as_str())
         };
         assert_eq!(name(&[b"FETCH", b"k"]), Ok("get"));
         assert_eq!(name(&[b"get", b"k", b"v"]), Ok("set"));
+        assert_eq!(name(&[b"two"]), Ok("ping"));
+        assert!(name(&[b"one"]).is_err());
         assert_eq!(name(&[b"config", b"get", b"k"]), Ok("config|get"));
         assert!(name(&[b"set", b"k", b"v"]).is_err());
         assert!(name(&[b"flushall"]).is_err());
