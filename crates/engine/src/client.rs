@@ -123,6 +123,8 @@ pub struct Client {
     pub reply_mode: ReplyMode,
     /// Close the connection when its reply is written.
     pub close: bool,
+    /// DEBUG PROTECT-CLIENT: it is not closed before this is taken back.
+    pub protected: bool,
     /// Milliseconds since the Unix epoch at which it connected.
     pub since_ms: i64,
     /// Milliseconds since the Unix epoch at its last command.
@@ -184,6 +186,7 @@ impl Client {
             multi: None,
             reply_mode: ReplyMode::On,
             close: false,
+            protected: false,
             since_ms: now_ms,
             last_ms: now_ms,
             last_command: None,

@@ -252,3 +252,41 @@ fn rules_for_scripts_are_shown_when_they_are_used() {
     assert_eq!(b.give(v, &["FCALL", "g", "0"]).0, ":2\r\n");
     assert_eq!(b.give(v, &["FCALL", "f_one", "0"]).0, NO_RUN.replace(" u ", " v "));
 }
+
+/// A client of the debugger who asks for a key.
+struct Debugging(Vec<u8>);
+
+impl totality_engine::Ticker for Debugging {
+    fn may_debug(&mut self, _copy: bool) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn say(&mut self, bytes: &[u8]) -> bool {
+        self.0.extend_from_slice(bytes);
+        true
+    }
+
+    fn hear(&mut self, input: &mut Vec<u8>) -> totality_engine::engine::Heard {
+        if self.0.windows(6).any(|w| w == b"<redis") {
+            return totality_engine::engine::Heard::Gone;
+        }
+        input.extend_from_slice(b"*3\r\n$5\r\nredis\r\n$3\r\nget\r\n$6\r\nsecret\r\n");
+        totality_engine::engine::Heard::Bytes
+    }
+}
+
+#[test]
+fn the_debugger_has_the_rights_of_who_debugs() {
+    let mut b = Bench::new();
+    b.admin("SET secret hidden");
+    b.admin("ACL SETUSER u on nopass +@all ~k*");
+    let u = b.login("u");
+    let mut talk = Debugging(Vec::new());
+    let mut out = Vec::new();
+    for argv in [&[&b"SCRIPT"[..], b"DEBUG", b"SYNC"][..], &[b"EVAL", b"local x = 1\nreturn x", b"0"]] {
+        b.engine.wake();
+        b.engine.execute(u, argv, &mut out, &mut talk);
+    }
+    let heard = String::from_utf8_lossy(&talk.0).into_owned();
+    assert!(heard.contains("No permissions to access a key") && !heard.contains("hidden"), "{heard}");
+}

@@ -3,6 +3,8 @@
 mod support;
 
 use support::Bench;
+use totality_engine::Ticker;
+use totality_engine::engine::Heard;
 
 /// What `EVAL script 0 args…` answers.
 fn eval(b: &mut Bench, script: &str, args: &[&str]) -> String {
@@ -135,15 +137,74 @@ fn cve_2021_32626_the_stack_of_a_script_is_bounded() {
     gives(&mut b, "return select('#', cmsgpack.unpack(('\\1'):rep(5000)))", ":5000\r\n");
 }
 
-/// The debugger read beyond its buffer. There is none.
-#[test]
-fn cve_2021_32672_there_is_no_debugger() {
-    let mut b = Bench::new();
-    for mode in ["YES", "SYNC"] {
-        let answer = b.line(&format!("SCRIPT DEBUG {mode}"));
-        assert!(answer.starts_with("-ERR"), "{answer}");
+/// A client of the debugger who sends what it likes.
+struct Talker {
+    sends: Vec<Vec<u8>>,
+    heard: Vec<u8>,
+}
+
+impl Ticker for Talker {
+    fn may_debug(&mut self, _copy: bool) -> Result<(), &'static str> {
+        Ok(())
     }
-    gives(&mut b, "return type(rawget(_G, 'debug'))", "$3\r\nnil\r\n");
+
+    fn say(&mut self, bytes: &[u8]) -> bool {
+        self.heard.extend_from_slice(bytes);
+        true
+    }
+
+    fn hear(&mut self, input: &mut Vec<u8>) -> Heard {
+        let Some(bytes) = self.sends.pop() else { return Heard::Gone };
+        input.extend_from_slice(&bytes);
+        Heard::Bytes
+    }
+}
+
+/// The protocol of the debugger was read beyond its buffer.
+#[test]
+fn cve_2021_32672_the_debugger_stays_within_what_it_was_sent() {
+    let mut b = Bench::new();
+    let whole = "*2\r\n$5\r\nprint\r\n$1\r\nx\r\n";
+    let mut tries: Vec<String> = (0..=whole.len()).map(|end| whole[..end].to_owned()).collect();
+    for number in [
+        "",
+        "0",
+        "-1",
+        "1",
+        "2147483647",
+        "2147483648",
+        "4294967295",
+        "9223372036854775807",
+        "99999999999999999999",
+        "x",
+    ] {
+        tries.push(format!("*{number}\r\n$4\r\nnext\r\n"));
+        tries.push(format!("*1\r\n${number}\r\nnext\r\n"));
+        tries.push(format!("*2\r\n$5\r\nbreak\r\n${number}\r\n"));
+        tries.push(format!("*2\r\n$5\r\nbreak\r\n${}\r\n{number}\r\n", number.len()));
+        tries.push(format!("*2\r\n$4\r\nlist\r\n${}\r\n{number}\r\n", number.len()));
+        tries.push(format!("*2\r\n$6\r\nmaxlen\r\n${}\r\n{number}\r\n", number.len()));
+    }
+    tries.extend(["*", "*\r", "*1", "*1\r\n$", "\r\n\r\n", "$4\r\nnext\r\n"].map(str::to_owned));
+    tries.push("*1\r\n".repeat(10_000));
+    for text in tries {
+        // At once, and in two parts.
+        for parts in [
+            vec![text.as_bytes().to_vec()],
+            vec![text.as_bytes()[text.len() / 2..].to_vec(), text.as_bytes()[..text.len() / 2].to_vec()],
+        ] {
+            let mut talker = Talker { sends: parts, heard: Vec::new() };
+            for argv in [&[&b"SCRIPT"[..], b"DEBUG", b"SYNC"][..], &[b"EVAL", b"local x = 1\nreturn x", b"0"]]
+            {
+                let mut out = Vec::new();
+                b.engine.wake();
+                b.engine.execute(b.client, argv, &mut out, &mut talker);
+            }
+            let after = b.engine.connect(Default::default());
+            b.client = after;
+            works(&mut b);
+        }
+    }
 }
 
 /// A library that a script changed ran with the rights of the next caller.

@@ -409,6 +409,61 @@ fn migrate_goes_by_tls_if_wished() {
     assert_eq!(from.plain("EXISTS k"), "1");
 }
 
+/// An address of this machine that is not its own to itself; `None` (and a line) where it has no network.
+fn outer_address() -> Option<std::net::IpAddr> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
+    // Nothing is sent: the system only chooses the address.
+    let found = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr()).map(|address| address.ip());
+    match found {
+        Ok(ip) if !ip.is_loopback() && !ip.is_unspecified() => Some(ip),
+        _ => {
+            eprintln!("SKIPPED: this machine has no address but its own");
+            None
+        }
+    }
+}
+
+#[test]
+fn protected_mode_tells_strangers_so() {
+    let Some(ip) = outer_address() else { return };
+    let served = Served::new(&["--tls-auth-clients", "no", "--bind", "0.0.0.0"]);
+    let read_all = |mut stream: Box<dyn ReadWrite>| {
+        // A command that comes with the handshake is not carried out.
+        let _ = stream.write_all(b"SET k v\r\n");
+        let _ = stream.flush();
+        let mut text = Vec::new();
+        let _ = stream.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    let plain = TcpStream::connect((ip, served.running.port)).unwrap();
+    let socket = TcpStream::connect((ip, served.port)).unwrap();
+    for stream in [&plain, &socket] {
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    }
+    let name = ServerName::try_from("localhost").unwrap();
+    let config = served.ca.client(None, rustls::ALL_VERSIONS);
+    let tls = StreamOwned::new(ClientConnection::new(config, name).unwrap(), socket);
+    let answers = [read_all(Box::new(plain)), read_all(Box::new(tls))];
+    // A plain connection may be reset by what it still had to send.
+    assert!(
+        answers[0].is_empty() || answers[0].starts_with("-DENIED Redis is running in protected mode"),
+        "{answers:?}"
+    );
+    assert!(answers[1].starts_with("-DENIED Redis is running in protected mode"), "{answers:?}");
+    assert_eq!(served.plain("EXISTS k"), "0");
+    assert!(served.plain("INFO stats").contains("rejected_connections:2\r\n"));
+    // With a password nobody is a stranger.
+    assert_eq!(served.config_set(&["requirepass", "secret"]), "OK");
+    let mut stream = TcpStream::connect((ip, served.running.port)).unwrap();
+    stream.write_all(b"AUTH secret\r\n").unwrap();
+    let mut answer = [0; 5];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"+OK\r\n");
+}
+
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
+
 #[test]
 fn servers_that_cannot_work_do_not_start() {
     use totality_engine::Config;

@@ -11,10 +11,12 @@ use std::sync::Arc;
 
 /// Closes a client's connection; that of `me`, whose command is running, after the reply.
 pub fn kill_client(sv: &mut ServerState, victim: ClientId, me: Option<ClientId>) {
+    let mut protected = false;
     if let Some(client) = sv.clients.get_mut(victim) {
         client.close = true;
+        protected = client.protected;
     }
-    if me != Some(victim) {
+    if me != Some(victim) && !protected {
         sv.outgoing.push_back(Outgoing::Kill { client: victim, after_reply: false });
     }
 }

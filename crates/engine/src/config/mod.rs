@@ -492,7 +492,10 @@ mod tests {
         );
         assert_eq!(config.set("rename-command", &[b"ping", b"one"]), Ok(()));
         assert_eq!(config.set("rename-command", &[b"ONE", b"two"]), Ok(()));
-        assert_eq!(config.set("rename-command", &[b"one", b"x"]), refused("No such command in rename-command"));
+        assert_eq!(
+            config.set("rename-command", &[b"one", b"x"]),
+            refused("No such command in rename-command")
+        );
         assert_eq!(
             config.set("rename-command", &[b"two", b"fetch"]),
             refused("Target command name already exists")

@@ -102,6 +102,8 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
+        (b"protect-client", 3) => protect(cx, true),
+        (b"unprotect-client", 3) => protect(cx, false),
         (b"help", 2) => help(cx),
         (b"htstats", 3 | 4) => table_stats(cx),
         (b"htstats-key", 3 | 4) => key_table_stats(cx),
@@ -208,6 +210,21 @@ fn key_table_stats(cx: &mut Cx<'_>) -> Res {
 }
 
 /// The elements, in the log: they may be many.
+/// Holds back the end of a client, or lets it come.
+fn protect(cx: &mut Cx<'_>, on: bool) -> Res {
+    let id = cx.int(2)?;
+    let found = cx.sv.clients.iter().find(|client| client.id.id as i64 == id).map(|client| client.id);
+    let Some(client) = found.and_then(|found| cx.sv.clients.get_mut(found)) else {
+        return Err(CmdError::new("ERR Client not found"));
+    };
+    client.protected = on;
+    if let (false, true, Some(client)) = (on, client.close, found) {
+        crate::acl::kill_client(cx.sv, client, Some(cx.client));
+    }
+    cx.reply.ok();
+    Ok(())
+}
+
 fn listpack(cx: &mut Cx<'_>) -> Res {
     let Some(entry) = cx.ks.view(cx.args[2]) else { return Err(NO_SUCH_KEY) };
     if entry.value.encoding() != "listpack" {
