@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -16,15 +17,25 @@ use crate::remote::Remote;
 
 /// Try a Lua script: show each command that it calls, what it would return and change, and take everything back.
 ///
-/// With --url it runs on the data of a live Totality, which is left as it was (SCRIPT EXPLAIN). Without, it runs on an
-/// empty data set inside this process, after the commands of --setup. Times are drawn as bars in proportion to the
+/// With --url it runs on the data of a live Totality, which is left as it was (SCRIPT EXPLAIN). Without, it runs inside of
+/// this process: on the data set of the files that --data names, which stay as they are, or on an empty one, and after the
+/// commands of --setup. Times are drawn as bars in proportion to the
 /// slowest command.
 #[derive(Args)]
-#[command(override_usage = "totality trace [--url URL] [--setup FILE] FILE|- [KEY...] [, ARG...]")]
+#[command(
+    override_usage = "totality trace [--url URL | --data PATH] [--setup FILE] FILE|- [KEY...] [, ARG...]"
+)]
 pub struct Arguments {
     /// Run on this server: redis://[[user:]password@]host[:port][/db]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, visible_alias = "server", value_name = "URL")]
     url: Option<String>,
+    /// Run on the data set of these files: a snapshot (.rdb), an append-only file, its manifest or directory, or a data
+    /// directory
+    #[arg(long, value_name = "PATH", conflicts_with = "url")]
+    data: Option<PathBuf>,
+    /// Select this database first
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, conflicts_with = "url")]
+    db: u32,
     /// Commands that make the data, one a line as for redis-cli; with --url they are not allowed
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     setup: Option<OsString>,
@@ -96,16 +107,19 @@ fn explain(arguments: &Arguments) -> Result<Reply, String> {
                 Some(file) => read(file)?,
                 None => Vec::new(),
             };
-            embedded(&setup, &command)
+            embedded(arguments, &setup, &command)
         }
     }
 }
 
 /// Runs the setup and the command on an engine of its own.
-fn embedded(setup: &[u8], command: &[Vec<u8>]) -> Result<Reply, String> {
+fn embedded(arguments: &Arguments, setup: &[u8], command: &[Vec<u8>]) -> Result<Reply, String> {
     let options = Options::default().log(|level, line| eprintln!("[{level:?}] {line}"));
     let db = Db::open(options).map_err(|e| e.to_string())?;
     db.with_engine(|engine| {
+        if let Some(path) = &arguments.data {
+            totality_persist::load_files(engine, path)?;
+        }
         let id = engine.connect(ConnInfo::default());
         let call = |engine: &mut Engine, words: &[Vec<u8>]| -> Result<Reply, String> {
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
@@ -119,6 +133,11 @@ fn embedded(setup: &[u8], command: &[Vec<u8>]) -> Result<Reply, String> {
             }
         };
         call(engine, &[b"HELLO".to_vec(), b"3".to_vec()])?;
+        if let Reply::Error(text) =
+            call(engine, &[b"SELECT".to_vec(), arguments.db.to_string().into_bytes()])?
+        {
+            return Err(format!("--db {}: {}", arguments.db, String::from_utf8_lossy(&text)));
+        }
         for (i, line) in setup.split(|b| *b == b'\n').enumerate() {
             let words = totality_resp::split_args(line)
                 .map_err(|_| format!("setup line {}: unbalanced quotes", i + 1))?;

@@ -14,6 +14,7 @@ mod dir;
 pub mod disk;
 mod load;
 mod log;
+mod look;
 mod manifest;
 pub mod memory;
 mod persist;
@@ -21,6 +22,7 @@ mod syncer;
 mod writer;
 
 pub use copy::load_copy;
+pub use look::load_files;
 pub use persist::{Persist, Piece};
 
 use std::io;

@@ -164,9 +164,9 @@ pub(crate) fn read_log(
     loading::begin(sv, parts.iter().map(size).sum());
     for (i, part) in parts.iter().enumerate() {
         let path = names.dir.join(&part.name);
-        let last = i + 1 == parts.len();
+        let tail = if i + 1 == parts.len() { Tail::Repaired } else { Tail::Whole };
         let client = reader_client(sv);
-        let result = read_part(ks, sv, client, (disk, &path, last), ticker);
+        let result = read_part(ks, sv, client, (disk, &path, tail), ticker);
         sv.clients.remove(client);
         let loaded = result.map_err(|why| format!("{}: {why}", part.name))?;
         loading::next_file(sv);
@@ -185,11 +185,23 @@ pub(crate) fn read_log(
     Ok(Replayed { manifest, found })
 }
 
-fn read_part(
+/// What is to become of a file's last command or unit when it was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Nothing may be cut off.
+    Whole,
+    /// It is removed from the file, if the configuration allows it.
+    Repaired,
+    /// It is left out; the file stays as it is.
+    LeftOut,
+}
+
+/// Reads a part of an append-only file: a snapshot, commands, or both.
+pub(crate) fn read_part(
     ks: &mut Keyspace,
     sv: &mut ServerState,
     client: ClientId,
-    (disk, path, last): (&dyn Disk, &Path, bool),
+    (disk, path, tail): (&dyn Disk, &Path, Tail),
     ticker: &mut dyn Ticker,
 ) -> Result<Loaded, String> {
     let mut file = disk.open(path).map_err(|e| {
@@ -212,9 +224,9 @@ fn read_part(
         let offset = reader.offset();
         let (rest, ahead) = reader.into_input().into_parts();
         let source = io::Cursor::new(ahead).chain(rest);
-        replay(ks, sv, client, CommandReader::new(source, offset), (disk, path, last), ticker)?;
+        replay(ks, sv, client, CommandReader::new(source, offset), (disk, path, tail), ticker)?;
     } else {
-        replay(ks, sv, client, CommandReader::new(file, 0), (disk, path, last), ticker)?;
+        replay(ks, sv, client, CommandReader::new(file, 0), (disk, path, tail), ticker)?;
     }
     Ok(loaded)
 }
@@ -235,7 +247,7 @@ fn replay<R: Read>(
     sv: &mut ServerState,
     client: ClientId,
     mut reader: CommandReader<R>,
-    (disk, path, last): (&dyn Disk, &Path, bool),
+    (disk, path, tail): (&dyn Disk, &Path, Tail),
     ticker: &mut dyn Ticker,
 ) -> Result<(), String> {
     let mut replayer = Replayer::begin(ks, client);
@@ -283,7 +295,12 @@ fn replay<R: Read>(
     }
     match ended? {
         None => Ok(()),
-        Some(valid) if last && sv.config.aof_load_truncated => {
+        Some(valid) if tail == Tail::LeftOut => {
+            let text = format!("{} was cut off at byte {valid}: what follows is left out", path.display());
+            sv.log(LogLevel::Warning, text);
+            Ok(())
+        }
+        Some(valid) if tail == Tail::Repaired && sv.config.aof_load_truncated => {
             sv.log(
                 LogLevel::Warning,
                 format!("!!! Warning: short read while loading the AOF file {}!!!", path.display()),

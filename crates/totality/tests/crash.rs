@@ -82,3 +82,93 @@ fn every_cut_leaves_the_last_complete_unit() {
         assert_eq!(digest(&mut db.session().unwrap()), *expected, "{cut} bytes");
     }
 }
+
+/// The commands of a piece of the log.
+fn commands(mut bytes: &[u8]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let line = |bytes: &mut &[u8]| -> usize {
+        let end = bytes.windows(2).position(|two| two == b"\r\n").unwrap();
+        let n = std::str::from_utf8(&bytes[1..end]).unwrap().parse().unwrap();
+        *bytes = &bytes[end + 2..];
+        n
+    };
+    while !bytes.is_empty() {
+        let words = line(&mut bytes);
+        let mut argv = Vec::new();
+        for _ in 0..words {
+            let len = line(&mut bytes);
+            argv.push(String::from_utf8_lossy(&bytes[..len]).into_owned());
+            bytes = &bytes[len + 2..];
+        }
+        all.push(argv);
+    }
+    all
+}
+
+#[test]
+fn a_rollback_script_is_one_unit_of_the_log_or_nothing_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = ManualClock::new(START_US);
+    let log = dir.path().join("appendonlydir/appendonly.aof.1.incr.aof");
+    let (before, after, from, to);
+    {
+        let db = Db::open(options(dir.path(), &clock)).unwrap();
+        let mut s = db.session().unwrap();
+        let size = || std::fs::metadata(&log).unwrap().len() as usize;
+        for command in [&["SET", "stock", "5"][..], &["RPUSH", "list", "a", "b"], &["HSET", "h", "f", "v"]] {
+            s.call(command).unwrap();
+        }
+        before = digest(&mut s);
+        from = size();
+        let writes = "redis.call('DECRBY', KEYS[1], 2) redis.call('RPOP', 'list') redis.call('DEL', 'h') ";
+        let tail_ends = [
+            "error('x')",
+            "redis.call('LPOP', KEYS[1])",
+            "return redis.error_reply('SHORT of stock')",
+            "redis.savepoint(function() redis.call('FLUSHALL') error('inner') end) error('outer')",
+            "for i = 1, 1e9 do redis.call('INCR', KEYS[1]) end",
+            "for i = 1, 1e9 do redis.call('SET', 'k' .. i, string.rep('x', 1000)) end",
+            "local t = {} for i = 1, 1e9 do t[i] = string.rep('x', 100000) .. i end",
+        ];
+        for (name, value) in [
+            ("script-max-commands", "5000"),
+            ("script-rollback-max-bytes", "1000000"),
+            ("script-max-memory", "16777216"),
+        ] {
+            s.call(&["CONFIG", "SET", name, value]).unwrap();
+        }
+        for tail in tail_ends {
+            let script = format!("--- @rollback on\n{writes}{tail}");
+            let reply = s.call(&["EVAL", &script, "1", "stock"]);
+            assert!(reply.is_err() || matches!(reply, Ok(totality::Frame::Error(_))), "{tail}: {reply:?}");
+            assert_eq!((size(), digest(&mut s)), (from, before.clone()), "{tail}");
+        }
+        let inner = "redis.savepoint(function() redis.call('SET', 'never', 1) error('inner') end) ";
+        let kept = "redis.savepoint(function() redis.call('SADD', 'set', 'm') end) redis.call('SELECT', 3) redis.call('SET', 'other', 1)";
+        s.call(&["EVAL", &format!("--- @rollback on\n{writes}{inner}{kept} return 1"), "1", "stock"])
+            .unwrap();
+        after = digest(&mut s);
+        to = size();
+        assert_ne!(before, after);
+    }
+    let whole = std::fs::read(&log).unwrap();
+    let unit = commands(&whole[from..to]);
+    let names: Vec<&str> = unit.iter().map(|argv| argv[0].as_str()).collect();
+    let count = |name: &str| names.iter().filter(|word| word.eq_ignore_ascii_case(name)).count();
+    assert_eq!((count("multi"), count("exec")), (1, 1), "{unit:?}");
+    assert!(
+        names[0].eq_ignore_ascii_case("multi") && names[names.len() - 1].eq_ignore_ascii_case("exec"),
+        "{unit:?}"
+    );
+    for word in ["decrby", "rpop", "del", "sadd", "select", "set"] {
+        assert_eq!(count(word), 1, "{word} in {unit:?}");
+    }
+    assert!(!unit.iter().flatten().any(|word| word == "never"));
+    for cut in from..=to {
+        std::fs::write(&log, &whole[..cut]).unwrap();
+        let db = Db::open(options(dir.path(), &clock)).unwrap();
+        let mut s = db.session().unwrap();
+        let expected = if cut == to { &after } else { &before };
+        assert_eq!(digest(&mut s), *expected, "cut at {cut} of {from}..{to}");
+    }
+}
