@@ -57,6 +57,14 @@ pub(crate) fn call_value(
     Ok(())
 }
 
+/// Results wanted of a frame that the interpreter entered for a metamethod: none.
+pub(crate) const NOWHERE: i32 = i32::MIN;
+
+/// The same: one, in this stack slot.
+pub(crate) fn result_in(slot: usize) -> i32 {
+    -2 - slot as i32
+}
+
 /// Begins a call: pushes a frame for a Lua function, or runs a native one.
 #[inline]
 pub(crate) fn precall(
@@ -115,7 +123,7 @@ fn call_other(
 
 #[allow(clippy::too_many_arguments)]
 #[inline]
-fn push_lua(
+pub(crate) fn push_lua(
     st: &mut State,
     env: &Env<'_>,
     host: &mut dyn Host,
@@ -352,6 +360,15 @@ fn native_host(
 /// Moves `n` results from `from` to `to`, as many as wanted.
 #[inline]
 pub(crate) fn place_results(st: &mut State, to: usize, from: usize, n: usize, wanted: i32) {
+    if wanted < -1 {
+        // A metamethod that the interpreter entered by itself.
+        st.c_calls -= 1;
+        st.top = to;
+        if wanted != NOWHERE {
+            st.stack[(-2 - wanted) as usize] = if n > 0 { st.stack[from] } else { Value::Nil };
+        }
+        return;
+    }
     if wanted < 0 {
         st.top = to + n;
         if n > 8 {

@@ -753,11 +753,18 @@ fn execute<const INSTR: bool>(
                     }
                     save!();
                     match slow::instruction(st, env, host, proto, base, *i) {
-                        Ok(jumps) => {
+                        Ok(slow::Next::Go) => {
                             reload!();
-                            if !jumps {
-                                continue 'next;
+                            continue 'next;
+                        }
+                        Ok(slow::Next::Jump) => {
+                            reload!();
+                        }
+                        Ok(slow::Next::Enter) => {
+                            if INSTR {
+                                crate::trace::entered(st, env, host)?;
                             }
+                            continue 'frame;
                         }
                         Err(e) => return Err(handle(st, env, host, e)),
                     }

@@ -129,7 +129,7 @@ pub(crate) fn type_error_at(
 }
 
 /// Calls a metamethod with two values for one result. `top` is free to use.
-fn call_tm2(
+pub(crate) fn call_tm2(
     st: &mut State,
     env: &Env<'_>,
     host: &mut dyn Host,
@@ -170,6 +170,28 @@ pub(crate) fn index_at(
     k: Value,
     slot: Option<usize>,
 ) -> Result<Value, LuaError> {
+    match find_index(st, env, t, k, slot)? {
+        Indexed::Value(v) => Ok(v),
+        Indexed::Call(tm, t) => call_tm2(st, env, host, tm, t, k),
+    }
+}
+
+/// What `t[k]` comes to.
+pub(crate) enum Indexed {
+    /// A value.
+    Value(Value),
+    /// A metamethod is to be called, with this value and the key.
+    Call(Value, Value),
+}
+
+/// `t[k]` up to the call of a metamethod.
+pub(crate) fn find_index(
+    st: &mut State,
+    env: &Env<'_>,
+    t: Value,
+    k: Value,
+    slot: Option<usize>,
+) -> Result<Indexed, LuaError> {
     let mut t = t;
     for i in 0..MAX_LOOP {
         let tm = if let Value::Table(id) = t {
@@ -179,14 +201,14 @@ pub(crate) fn index_at(
                 st.index_inputs(env, id, k)
             };
             if !v.is_nil() {
-                return Ok(v);
+                return Ok(Indexed::Value(v));
             }
             let Some(m) = st.heap.tables[id.index()].meta() else {
-                return Ok(Value::Nil);
+                return Ok(Indexed::Value(Value::Nil));
             };
             let tm = st.fast_tm(m, Event::Index);
             if tm.is_nil() {
-                return Ok(Value::Nil);
+                return Ok(Indexed::Value(Value::Nil));
             }
             tm
         } else {
@@ -197,7 +219,7 @@ pub(crate) fn index_at(
             tm
         };
         if matches!(tm, Value::Func(_) | Value::Native(_)) {
-            return call_tm2(st, env, host, tm, t, k);
+            return Ok(Indexed::Call(tm, t));
         }
         t = tm;
     }
@@ -233,6 +255,39 @@ pub(crate) fn set_index(
     v: Value,
     slot: Option<usize>,
 ) -> Result<(), LuaError> {
+    match assign(st, env, t, k, v, slot)? {
+        Some((tm, t)) => call_setter(st, env, host, [tm, t, k, v]),
+        None => Ok(()),
+    }
+}
+
+/// Calls a metamethod with a value, a key and what is to be there.
+pub(crate) fn call_setter(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    call: [Value; 4],
+) -> Result<(), LuaError> {
+    let top = st.top;
+    if top + 40 > st.stack.len() {
+        st.grow_stack(top + 40);
+    }
+    st.stack[top..top + 4].copy_from_slice(&call);
+    st.top = top + 4;
+    call_value(st, env, host, top, 3, 0)?;
+    st.top = top;
+    Ok(())
+}
+
+/// `t[k] = v` up to the call of a metamethod: that, and the value to call it with.
+pub(crate) fn assign(
+    st: &mut State,
+    env: &Env<'_>,
+    t: Value,
+    k: Value,
+    v: Value,
+    slot: Option<usize>,
+) -> Result<Option<(Value, Value)>, LuaError> {
     let mut t = t;
     for i in 0..MAX_LOOP {
         let tm = if let Value::Table(id) = t {
@@ -246,11 +301,8 @@ pub(crate) fn set_index(
                 None => Value::Nil,
                 Some(m) => st.fast_tm(m, Event::NewIndex),
             };
-            if tm.is_nil() {
-                return raw_assign(st, env, id, k, v);
-            }
-            if !st.heap.raw_get(id, k).is_nil() {
-                return raw_assign(st, env, id, k, v);
+            if tm.is_nil() || !st.heap.raw_get(id, k).is_nil() {
+                return raw_assign(st, env, id, k, v).map(|()| None);
             }
             // Lua takes the entry before it looks for the metamethod.
             raw_assign(st, env, id, k, Value::Nil)?;
@@ -263,18 +315,7 @@ pub(crate) fn set_index(
             tm
         };
         if matches!(tm, Value::Func(_) | Value::Native(_)) {
-            let top = st.top;
-            if top + 40 > st.stack.len() {
-                st.grow_stack(top + 40);
-            }
-            st.stack[top] = tm;
-            st.stack[top + 1] = t;
-            st.stack[top + 2] = k;
-            st.stack[top + 3] = v;
-            st.top = top + 4;
-            call_value(st, env, host, top, 3, 0)?;
-            st.top = top;
-            return Ok(());
+            return Ok(Some((tm, t)));
         }
         t = tm;
     }
@@ -301,17 +342,16 @@ pub(crate) fn pow(a: f64, b: f64) -> f64 {
     if b == 2.0 { a * a } else { a.powf(b) }
 }
 
-/// Arithmetic on anything: strings convert, metamethods run.
-pub(crate) fn arith(
+/// Arithmetic on anything: strings convert. Up to the call of a metamethod.
+pub(crate) fn find_arith(
     st: &mut State,
     env: &Env<'_>,
-    host: &mut dyn Host,
     e: Event,
     a: (Value, Option<usize>),
     b: (Value, Option<usize>),
-) -> Result<Value, LuaError> {
+) -> Result<Indexed, LuaError> {
     if let (Some(x), Some(y)) = (st.to_number(a.0), st.to_number(b.0)) {
-        return Ok(Value::Num(arith_num(e, x, y)));
+        return Ok(Indexed::Value(Value::Num(arith_num(e, x, y))));
     }
     let mut tm = metamethod(st, a.0, e);
     if tm.is_nil() {
@@ -321,7 +361,7 @@ pub(crate) fn arith(
         let bad = if st.to_number(a.0).is_none() { a } else { b };
         return Err(type_error_at(st, env, bad.0, bad.1, "perform arithmetic on"));
     }
-    call_tm2(st, env, host, tm, a.0, b.0)
+    Ok(Indexed::Call(tm, a.0))
 }
 
 /// `#v`

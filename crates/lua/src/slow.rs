@@ -1,10 +1,10 @@
 //! The interpreter's slow way: instructions in full generality, with conversions, metamethods and errors. They work on
 //! the stack, not on borrowed registers, so they may call back into scripts.
 
-use crate::call::{call_value, run_error, safe_point};
+use crate::call::{MAX_C_CALLS, NOWHERE, call_value, push_lua, result_in, run_error, safe_point};
 use crate::heap::Code;
 use crate::host::Host;
-use crate::meta::{self, Event};
+use crate::meta::{self, Event, Indexed};
 use crate::native::{Env, State};
 use crate::op::{Instr, Op};
 use crate::parser::fb_to_int;
@@ -15,7 +15,17 @@ use crate::value::{FuncRef, Limit, LuaError, TableId, Value, put};
 /// An operand: its value, and its stack slot when it is a register.
 type Operand = (Value, Option<usize>);
 
-/// Runs one instruction; true when it jumps. `top` is the end of the frame, and the frame holds the position.
+/// What the interpreter does after an instruction.
+pub(crate) enum Next {
+    /// The next one.
+    Go,
+    /// It jumps.
+    Jump,
+    /// It runs the frame that was pushed: a metamethod's.
+    Enter,
+}
+
+/// Runs one instruction. `top` is the end of the frame, and the frame holds the position.
 #[inline(never)]
 pub(crate) fn instruction(
     st: &mut State,
@@ -24,12 +34,13 @@ pub(crate) fn instruction(
     proto: &Loaded,
     base: usize,
     i: Instr,
-) -> Result<bool, LuaError> {
+) -> Result<Next, LuaError> {
+    let jump = |jumps: bool| if jumps { Next::Jump } else { Next::Go };
     let at = |n: u8| base + n as usize;
     let k = |d: u32| proto.k[d as usize];
     match i.op {
         Op::GetUpval | Op::SetUpval => {
-            let Some(f) = st.frames.last() else { return Ok(false) };
+            let Some(f) = st.frames.last() else { return Ok(Next::Go) };
             let c = st.heap.closures[f.closure as usize];
             let u = st.heap.up_pool[c.ups as usize + i.b as usize];
             if i.op == Op::GetUpval {
@@ -49,12 +60,14 @@ pub(crate) fn instruction(
         Op::GetTable | Op::GetField | Op::GetTableK => {
             let t = st.stack[at(i.b)];
             let key = if i.op == Op::GetTable { st.stack[at(i.c)] } else { k(i.d) };
-            st.stack[at(i.a)] = meta::index_at(st, env, host, t, key, Some(at(i.b)))?;
+            let found = meta::find_index(st, env, t, key, Some(at(i.b)))?;
+            return settle(st, env, host, found, key, at(i.a));
         }
         Op::SelfK => {
             let t = st.stack[at(i.b)];
             st.stack[at(i.a) + 1] = t;
-            st.stack[at(i.a)] = meta::index_at(st, env, host, t, k(i.d), Some(at(i.b)))?;
+            let found = meta::find_index(st, env, t, k(i.d), Some(at(i.b)))?;
+            return settle(st, env, host, found, k(i.d), at(i.a));
         }
         Op::SetTable | Op::SetTableRK | Op::SetField | Op::SetFieldK => {
             let (key, v) = match i.op {
@@ -64,7 +77,12 @@ pub(crate) fn instruction(
                 _ => (k(i.d >> 16), k(i.d & 0xFFFF)),
             };
             let t = st.stack[at(i.a)];
-            meta::set_index(st, env, host, t, key, v, Some(at(i.a)))?;
+            if let Some((tm, t)) = meta::assign(st, env, t, key, v, Some(at(i.a)))? {
+                if enter(st, env, host, tm, &[t, key, v], NOWHERE)? {
+                    return Ok(Next::Enter);
+                }
+                meta::call_setter(st, env, host, [tm, t, key, v])?;
+            }
             if st.heap.wants_gc() {
                 safe_point(st, env)?;
             }
@@ -80,9 +98,9 @@ pub(crate) fn instruction(
         }
         Op::Eq => {
             return meta::equals(st, env, host, st.stack[at(i.a)], st.stack[at(i.b)])
-                .map(|r| r == (i.c != 0));
+                .map(|r| jump(r == (i.c != 0)));
         }
-        Op::EqK => return Ok(st.heap.raw_eq(st.stack[at(i.a)], k(u32::from(i.b))) == (i.c != 0)),
+        Op::EqK => return Ok(jump(st.heap.raw_eq(st.stack[at(i.a)], k(u32::from(i.b))) == (i.c != 0))),
         Op::Lt | Op::LtRK | Op::LtKR | Op::Le | Op::LeRK | Op::LeKR => {
             let x = if matches!(i.op, Op::LtKR | Op::LeKR) { k(u32::from(i.a)) } else { st.stack[at(i.a)] };
             let y = if matches!(i.op, Op::LtRK | Op::LeRK) { k(u32::from(i.b)) } else { st.stack[at(i.b)] };
@@ -91,23 +109,74 @@ pub(crate) fn instruction(
             } else {
                 meta::less_equal(st, env, host, x, y)?
             };
-            return Ok(r == (i.c != 0));
+            return Ok(jump(r == (i.c != 0)));
         }
         Op::ForPrep => {
             for_prep(st, env, at(i.a))?;
-            return Ok(true);
+            return Ok(Next::Jump);
         }
-        Op::TForLoop => return t_for_loop(st, env, host, at(i.a), i.c),
+        Op::TForLoop => return t_for_loop(st, env, host, at(i.a), i.c).map(jump),
         _ => {
             if let Some(event) = arithmetic(i.op) {
                 let (x, y) = operands(st, proto, base, i);
-                st.stack[at(i.a)] = meta::arith(st, env, host, event, x, y)?;
+                let found = meta::find_arith(st, env, event, x, y)?;
+                return settle(st, env, host, found, y.0, at(i.a));
             } else {
                 debug_assert!(false, "{:?} has no slow way", i.op);
             }
         }
     }
-    Ok(false)
+    Ok(Next::Go)
+}
+
+/// Puts what was found into a slot; a metamethod has to be called for it first.
+fn settle(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    found: Indexed,
+    second: Value,
+    slot: usize,
+) -> Result<Next, LuaError> {
+    match found {
+        Indexed::Value(v) => st.stack[slot] = v,
+        Indexed::Call(tm, first) => {
+            if enter(st, env, host, tm, &[first, second], result_in(slot))? {
+                return Ok(Next::Enter);
+            }
+            st.stack[slot] = meta::call_tm2(st, env, host, tm, first, second)?;
+        }
+    }
+    Ok(Next::Go)
+}
+
+/// Pushes the frame of a metamethod, so that the interpreter runs it and comes back; false when it is not in Lua, or so
+/// deep that an error is due. To scripts it is a call from C like any other.
+fn enter(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    tm: Value,
+    args: &[Value],
+    results: i32,
+) -> Result<bool, LuaError> {
+    let Value::Func(f) = tm else { return Ok(false) };
+    let Code::Lua(p) = st.heap.closures[f.index()].code else { return Ok(false) };
+    if st.c_calls + 1 >= MAX_C_CALLS {
+        return Ok(false);
+    }
+    let top = st.top;
+    if top + 40 > st.stack.len() {
+        st.grow_stack(top + 40);
+    }
+    st.stack[top] = tm;
+    for (n, arg) in args.iter().enumerate() {
+        st.stack[top + 1 + n] = *arg;
+    }
+    st.top = top + 1 + args.len();
+    st.c_calls += 1;
+    push_lua(st, env, host, env.protos.get(p), p, f.0, top, args.len(), results)?;
+    Ok(true)
 }
 
 fn arithmetic(op: Op) -> Option<Event> {

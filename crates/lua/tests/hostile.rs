@@ -6,7 +6,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::hostile::{NoHost, chunk, scripts};
+use support::hostile::{NoHost, chunk, cpu_of, scripts, this_thread};
 use totality_lua::{
     Args, Flow, Host, HostFn, Inputs, Interrupt, Limit, Limits, Reply, RunError, RunOptions, SandboxBuilder,
     Tick, Vm,
@@ -16,14 +16,14 @@ fn limits() -> Limits {
     Limits { max_bytes: 96 << 20, ..Limits::default() }
 }
 
-/// Sets STOP after `delay`, from another thread, and notes when.
-fn stop_after(i: &Interrupt, delay: Duration, done: &Arc<AtomicBool>) -> Arc<Mutex<Option<Instant>>> {
+/// Sets STOP after `delay`, from another thread, and notes the processor time that the caller had used by then.
+fn stop_after(i: &Interrupt, delay: Duration, done: &Arc<AtomicBool>) -> Arc<Mutex<Option<Duration>>> {
     let when = Arc::new(Mutex::new(None));
-    let (i, done, out) = (i.clone(), done.clone(), when.clone());
+    let (i, done, out, caller) = (i.clone(), done.clone(), when.clone(), this_thread());
     std::thread::spawn(move || {
         std::thread::sleep(delay);
         if !done.load(Ordering::SeqCst) {
-            *out.lock().expect("nobody panics with it") = Some(Instant::now());
+            *out.lock().expect("nobody panics with it") = Some(cpu_of(&caller));
             i.set(Interrupt::STOP);
         }
     });
@@ -49,9 +49,9 @@ fn report(what: &str, mut latencies: Vec<(Duration, String)>) {
     println!("{what}: {} scripts, median {median:?}, worst {worst:?}", latencies.len());
     support::count(&format!("hostile scripts ended by {what}"), latencies.len());
     assert!(latencies.len() >= 80);
-    // Generous here, because tests share their processors; the bench measures the real figure.
+    // Generous, as this is an unoptimised build; the bench measures the real figure.
     assert!(median < Duration::from_millis(20), "median {median:?}");
-    assert!(worst < Duration::from_millis(500), "worst {:?}", latencies.last());
+    assert!(worst < Duration::from_millis(200), "worst {:?}", latencies.last());
 }
 
 #[test]
@@ -62,11 +62,11 @@ fn stopped_soon_after_the_flag() {
         let done = Arc::new(AtomicBool::new(false));
         let when = stop_after(&vm.interrupt(), Duration::from_millis(40), &done);
         let r = vm.run(&chunk(&script), Inputs::default(), RunOptions::default(), &mut NoHost);
-        let end = Instant::now();
+        let end = cpu_of(&this_thread());
         done.store(true, Ordering::SeqCst);
         assert_eq!(r, Err(RunError::Stopped), "{name}");
         let flagged = when.lock().expect("nobody panics with it").expect("the flag was set");
-        latencies.push((end - flagged, name.clone()));
+        latencies.push((end.saturating_sub(flagged), name.clone()));
         works_on(&mut vm, &name);
     }
     report("the flag", latencies);
@@ -75,6 +75,8 @@ fn stopped_soon_after_the_flag() {
 /// Ends the run at a deadline, as a server does.
 struct Deadline {
     at: Instant,
+    /// Processor time at the last tick
+    last: Duration,
     /// How late it was when the tick came
     late: Option<Duration>,
 }
@@ -85,11 +87,13 @@ impl Host for Deadline {
     }
 
     fn tick(&mut self) -> Tick {
-        let now = Instant::now();
+        let (now, cpu) = (Instant::now(), cpu_of(&this_thread()));
         if now < self.at {
+            self.last = cpu;
             return Tick::Continue;
         }
-        self.late = Some(now - self.at);
+        // Of the time since the deadline what the script itself used.
+        self.late = Some((now - self.at).min(cpu - self.last));
         Tick::Stop
     }
 }
@@ -111,7 +115,8 @@ fn stopped_at_the_deadline() {
             let mut vm = Vm::new(&SandboxBuilder::new(), Limits { max_bytes: 2 << 30, ..limits() });
             vm.set_interrupt(word.clone());
             let chunk = chunk(&script);
-            let mut host = Deadline { at: Instant::now() + Duration::from_millis(25), late: None };
+            let at = Instant::now() + Duration::from_millis(25);
+            let mut host = Deadline { at, last: cpu_of(&this_thread()), late: None };
             let r = vm.run(&chunk, Inputs::default(), RunOptions::default(), &mut host);
             assert_eq!(r, Err(RunError::Stopped), "{name}");
             latencies.push((host.late.expect("the tick ended it"), name.clone()));
