@@ -576,6 +576,9 @@ fn execute<const INSTR: bool>(
                             if word.load(Ordering::Relaxed) != 0 {
                                 interrupted(word, host)?;
                             }
+                            if !INSTR && replace_frame(st, env, func, nargs) {
+                                continue 'frame;
+                            }
                             let site = (i.d as usize).checked_sub(1).and_then(|s| proto.sites.get(s));
                             match precall(st, env, host, func, nargs, -1, site)? {
                                 Called::Lua => {
@@ -790,6 +793,38 @@ fn execute<const INSTR: bool>(
             }
         }
     }
+}
+
+/// A tail call of a Lua function without varargs: it takes the frame over. False when it is something else.
+#[inline]
+fn replace_frame(st: &mut State, env: &Env<'_>, func: usize, nargs: usize) -> bool {
+    let Value::Func(f) = st.stack[func] else { return false };
+    let Code::Lua(proto) = st.heap.closures[f.index()].code else { return false };
+    let new = env.protos.get(proto);
+    let Some(&old) = st.frames.last() else { return false };
+    if new.is_vararg {
+        return false;
+    }
+    if !st.open.is_empty() {
+        st.close_upvals(old.base);
+    }
+    // The stack is long enough: the frame begins where the old one did.
+    let (to, params) = (old.func as usize, new.num_params as usize);
+    for n in 0..=nargs.min(params) {
+        put!(st.stack[to + n], st.stack[func + n]);
+    }
+    for n in nargs..params {
+        st.stack[to + 1 + n] = Value::Nil;
+    }
+    if let Some(frame) = st.frames.last_mut() {
+        frame.base = old.func + 1;
+        frame.pc = 0;
+        frame.proto = proto;
+        frame.closure = f.0;
+        frame.tailcalls = old.tailcalls + 1;
+        frame.top = frame.base + u32::from(new.max_stack);
+    }
+    true
 }
 
 /// The frame just pushed replaces the one below it.
