@@ -26,6 +26,7 @@ mod error;
 mod flow;
 pub mod generate;
 mod header;
+mod native;
 mod observe;
 mod packed;
 mod pipeline;

@@ -33,6 +33,8 @@ const MAX_NODES: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Single,
+    /// A native command stood in for the script.
+    Native,
     Pipeline,
     Transaction,
 }
@@ -41,6 +43,7 @@ impl Mode {
     fn name(self) -> &'static str {
         match self {
             Mode::Single => "single",
+            Mode::Native => "native",
             Mode::Pipeline => "pipeline",
             Mode::Transaction => "transaction",
         }

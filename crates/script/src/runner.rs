@@ -2,6 +2,8 @@
 
 use crate::error::{Error, LinkError};
 use crate::flow::{Flow, Form, Step};
+use crate::header::Retry;
+use crate::native::{self, Abilities};
 use crate::observe::{self, Mode};
 use crate::pipeline::{Confirmed, Pipeline, PipelineReply};
 use crate::render::Rendering;
@@ -106,6 +108,16 @@ impl Prepared {
         evalsha.push_int(keys.len());
         keys.iter().chain(args.iter()).for_each(|w| evalsha.push(w));
         Ok(Prepared { script: script.clone(), slot, rendering, evalsha })
+    }
+
+    /// Appends `name@version` as one argument more, which no script looks at, so that the slow log and MONITOR of any server
+    /// show what ran. Not where the number of arguments says something.
+    pub(crate) fn named(mut self, on: bool) -> Prepared {
+        let header = self.script.header();
+        if on && !header.args.iter().any(|arg| arg.variadic) {
+            self.evalsha.push(header.id().as_bytes());
+        }
+        self
     }
 
     pub(crate) fn of<C: Call>(call: &C, rendering: Rendering) -> Result<Prepared, Error> {
@@ -228,12 +240,46 @@ pub struct Runner<T> {
     /// SCRIPT LOAD was refused: EVAL is used.
     eval: bool,
     confirmed: Confirmed,
+    named: bool,
+    natives: Option<Natives>,
+}
+
+/// What is known of the server's own commands.
+#[derive(Debug, Default)]
+struct Natives {
+    /// The connection that was asked.
+    epoch: Option<u64>,
+    has: Abilities,
 }
 
 impl<T: Target> Runner<T> {
     /// A runner with the usual [`Policy`].
     pub fn new(target: T) -> Runner<T> {
-        Runner { target, policy: Policy::default(), eval: false, confirmed: Confirmed::default() }
+        Runner {
+            target,
+            policy: Policy::default(),
+            eval: false,
+            confirmed: Confirmed::default(),
+            named: false,
+            natives: None,
+        }
+    }
+
+    /// Lets native commands stand in for scripts where the server has them (`SET … IFEQ`, DELEX, DELIFEQ, INCREX): one
+    /// command instead of a script, with the same replies. The server is asked for its version (INFO) once per connection.
+    /// Used by [`Runner::call`] on single servers, Sentinel's primary and the embedded engine, not on clusters, whose nodes
+    /// may differ. The user needs the right to run these commands beside EVALSHA.
+    pub fn with_natives(mut self) -> Runner<T> {
+        self.natives = Some(Natives::default());
+        self
+    }
+
+    /// Sends `name@version` as one argument more with every call, so that the slow log and MONITOR of any server show which
+    /// script it was, not only its SHA1. Totality shows names by itself. Scripts with repeated arguments are called as they
+    /// are.
+    pub fn with_names(mut self) -> Runner<T> {
+        self.named = true;
+        self
     }
 
     /// The same with another policy.
@@ -257,8 +303,14 @@ impl<T: Target> Runner<T> {
     /// # Errors
     /// [`Error`]; a refusal by the script's own rule is a variant of the reply.
     pub fn call<C: Call>(&mut self, call: &C) -> Result<C::Reply, Error> {
+        let began = Instant::now();
         let prepared = Prepared::of(call, self.target.rendering())?;
-        let got = self.send(&prepared);
+        if let Some(got) = self.native(&prepared, began) {
+            let node = self.target.node(prepared.slot);
+            return prepared.parse(&node, got);
+        }
+        let prepared = prepared.named(self.named);
+        let got = self.send(&prepared, began);
         if got.is_ok() {
             return C::Reply::parse(prepared.script.name(), got?).inspect_err(|_| {
                 let node = self.target.node(prepared.slot);
@@ -295,8 +347,8 @@ impl<T: Target> Runner<T> {
         let (mut k, mut a) = (Words::new(), Words::new());
         keys.iter().for_each(|w| k.push(w.as_ref()));
         args.iter().for_each(|w| a.push(w.as_ref()));
-        let prepared = Prepared::new(script, self.target.rendering(), &k, &a)?;
-        self.send(&prepared)
+        let prepared = Prepared::new(script, self.target.rendering(), &k, &a)?.named(self.named);
+        self.send(&prepared, Instant::now())
     }
 
     /// Loads a script on the node that serves a key (any node without one), so that its first call finds it. Calls do it by
@@ -340,11 +392,58 @@ impl<T: Target> Runner<T> {
         reply
     }
 
-    fn send(&mut self, prepared: &Prepared) -> Result<Value, Error> {
+    /// Tries a native command. `None`: the script is to be called.
+    fn native(&mut self, prepared: &Prepared, began: Instant) -> Option<Result<Value, Error>> {
+        let natives = self.natives.as_mut().filter(|_| self.target.is_one_server())?;
+        let name = prepared.script.name();
+        if !native::knows(name) {
+            return None;
+        }
+        let (node, timeout) = (Node::Slot(prepared.slot), self.policy.timeout);
+        if natives.epoch.is_none_or(|epoch| epoch != self.target.epoch()) {
+            let info = self.target.exchange(node, &[Words::of(&["INFO", "server"])], timeout).ok()?;
+            natives.has = info.first().and_then(Value::bytes).map(Abilities::of).unwrap_or_default();
+            natives.epoch = Some(self.target.epoch());
+        }
+        let words = native::command(name, prepared.evalsha(), natives.has)?;
+        let left = timeout.saturating_sub(began.elapsed());
+        let got = self.target.exchange(node, &[words], left);
+        let took = began.elapsed();
+        let meters = prepared.script.meters();
+        match got {
+            Ok(values) => {
+                let value = values.first()?;
+                if value.error().is_some_and(|text| text.starts_with("NOPERM")) {
+                    natives.has = Abilities::default();
+                }
+                let answer = native::answer(name, prepared.evalsha(), value)?;
+                let node = self.target.node(prepared.slot);
+                meters.executed(Mode::Native, &node, took, code_of(&answer));
+                Some(Ok(answer))
+            }
+            // Nothing was done, or may be done twice.
+            Err(why) if why.unsent() || prepared.script.header().retry == Retry::Safe => None,
+            Err(why) => {
+                let node = self.target.node(prepared.slot);
+                meters.executed(Mode::Native, &node, took, None);
+                meters.count(
+                    observe::TIMEOUTS,
+                    Mode::Native,
+                    &node,
+                    None,
+                    u64::from(why == LinkError::Timeout),
+                );
+                let error = Error::NoAnswer { why, executed: None, after: took };
+                meters.count(observe::ERRORS, Mode::Native, &node, Some(error_code(&error)), 1);
+                Some(Err(error))
+            }
+        }
+    }
+
+    fn send(&mut self, prepared: &Prepared, began: Instant) -> Result<Value, Error> {
         let node = self.target.node(prepared.slot);
         let span = observe::span(prepared.script.header(), prepared.sha(), &node);
         let _entered = span.enter();
-        let began = Instant::now();
         let mut flow = Flow::new(prepared.script.header().retry, &self.policy, self.eval);
         let got = self.turn(prepared, &mut flow, began);
         self.eval |= flow.load_refused && got.is_ok();

@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 pub struct AsyncRunner<T> {
     shared: Arc<Shared<T>>,
     policy: Policy,
+    named: bool,
 }
 
 struct Shared<T> {
@@ -29,7 +30,7 @@ struct Shared<T> {
 
 impl<T> Clone for AsyncRunner<T> {
     fn clone(&self) -> AsyncRunner<T> {
-        AsyncRunner { shared: self.shared.clone(), policy: self.policy }
+        AsyncRunner { shared: self.shared.clone(), policy: self.policy, named: self.named }
     }
 }
 
@@ -37,12 +38,18 @@ impl<T: AsyncTarget> AsyncRunner<T> {
     /// A runner with the usual [`Policy`].
     pub fn new(target: T) -> AsyncRunner<T> {
         let shared = Shared { target, eval: AtomicBool::new(false), confirmed: Mutex::default() };
-        AsyncRunner { shared: Arc::new(shared), policy: Policy::default() }
+        AsyncRunner { shared: Arc::new(shared), policy: Policy::default(), named: false }
     }
 
     /// The same target with another policy.
     pub fn with_policy(mut self, policy: Policy) -> AsyncRunner<T> {
         self.policy = policy;
+        self
+    }
+
+    /// As [`crate::Runner::with_names`].
+    pub fn with_names(mut self) -> AsyncRunner<T> {
+        self.named = true;
         self
     }
 
@@ -56,7 +63,7 @@ impl<T: AsyncTarget> AsyncRunner<T> {
     /// # Errors
     /// [`Error`]; a refusal by the script's own rule is a variant of the reply.
     pub async fn call<C: Call>(&self, call: &C) -> Result<C::Reply, Error> {
-        let prepared = Prepared::of(call, self.shared.target.rendering())?;
+        let prepared = Prepared::of(call, self.shared.target.rendering())?.named(self.named);
         let got = self.send(&prepared).await;
         let node = self.shared.target.node(prepared.slot);
         prepared.parse(&node, got)
@@ -87,7 +94,7 @@ impl<T: AsyncTarget> AsyncRunner<T> {
         let (mut k, mut a) = (Words::new(), Words::new());
         keys.iter().for_each(|w| k.push(w.as_ref()));
         args.iter().for_each(|w| a.push(w.as_ref()));
-        let prepared = Prepared::new(script, self.shared.target.rendering(), &k, &a)?;
+        let prepared = Prepared::new(script, self.shared.target.rendering(), &k, &a)?.named(self.named);
         self.send(&prepared).await
     }
 

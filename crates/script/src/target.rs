@@ -61,6 +61,11 @@ pub trait Target {
     fn rendering(&self) -> Rendering {
         Rendering::Redis
     }
+
+    /// True when all commands of an epoch go to one server, so that it can be asked once what it is.
+    fn is_one_server(&self) -> bool {
+        false
+    }
 }
 
 /// A [`Target`] that does not block. It is shared: calls may run at the same time.

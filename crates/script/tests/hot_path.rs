@@ -5,7 +5,7 @@ mod common;
 use common::Place;
 use std::time::{Duration, Instant};
 use totality_script::cases::Bench;
-use totality_script::catalogue::{get, idem, lock, rl, stock};
+use totality_script::catalogue::{cas, counter, get, idem, lock, rl, stock};
 use totality_script::{
     Answer, AsyncRunner, AsyncSingle, Error, Fallback, LinkError, Pipeline, PipelineMode, Policy, Runner,
     Script, Sentinel, Single, Value, Wrapper,
@@ -395,4 +395,91 @@ fn sentinel_is_followed_through_a_failover() {
         assert!(matches!(r.call(&acquire).await.unwrap(), lock::AcquireReply::Repeated { token: 1, .. }));
     });
     drop(replica);
+}
+
+#[test]
+fn natives_answer_as_the_scripts_do() {
+    for place in places("hot path: natives") {
+        let mut plain = Runner::new(place.single());
+        let mut native = Runner::new(place.single()).with_natives();
+        let mut rng = 0x9E37_79B9u64;
+        let mut below = |n: u64| {
+            rng = rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (rng >> 33) % n
+        };
+        let texts: [&[u8]; 4] = [b"", b"a", b"b", b"\xff\0 x"];
+        for step in 0..600 {
+            // What the scripts do not write themselves.
+            if below(20) == 0 {
+                let odd = ["007", "x", "9007199254740993", "-9007199254740993", "1.5"][below(5) as usize];
+                let lines = [["RPUSH", "x"], ["SET", odd]];
+                let [command, value] = lines[below(2) as usize];
+                for (r, names) in
+                    [(&mut plain, ["cas:{p}", "counter:{p}"]), (&mut native, ["cas:{n}", "counter:{n}"])]
+                {
+                    for name in names {
+                        cmd(r, &["DEL", name]);
+                        cmd(r, &[command, name, value]);
+                    }
+                }
+            }
+            let ttl_ms = [0, 0, 5, 500_000][below(4) as usize];
+            let pick = |n: u64| texts[n as usize];
+            let [old, new] = [pick(below(4)), pick(below(4))];
+            let missing = [cas::SetMissing::Refuse, cas::SetMissing::Create][below(2) as usize];
+            let by = below(7) as i64 - 3;
+            let (lo, hi) =
+                [(0, 3), (-2, 2), (-9_007_199_254_740_991, 9_007_199_254_740_991), (3, 0)][below(4) as usize];
+            let which = below(3);
+            let run = |r: &mut Runner<Single>, name: &'static str| match which {
+                0 => format!("{:?}", r.call(&cas::Delete { name, expected: old })),
+                1 => format!("{:?}", r.call(&cas::Set { name, expected: old, new, ttl_ms, missing })),
+                _ => format!("{:?}", r.call(&counter::Bounded { name, by, lo, hi, ttl_ms })),
+            };
+            let [one, other] = [run(&mut plain, "p"), run(&mut native, "n")];
+            assert_eq!(one, other.replace("{n}", "{p}"), "step {step}");
+            for key in ["cas:{p}", "counter:{p}"] {
+                let twin = key.replace("{p}", "{n}");
+                for read in ["GET", "TYPE"] {
+                    assert_eq!(
+                        cmd(&mut plain, &[read, key]),
+                        cmd(&mut plain, &[read, &twin]),
+                        "step {step}: {read} {key}"
+                    );
+                }
+                let left = |r: &mut Runner<Single>, key: &str| match cmd(r, &["PTTL", key]) {
+                    Value::Int(ms) => (ms + 99_999) / 100_000,
+                    other => panic!("{other:?}"),
+                };
+                assert_eq!(left(&mut plain, key), left(&mut plain, &twin), "step {step}: PTTL {key}");
+            }
+        }
+        let used: u64 = ["delex", "increx"].into_iter().map(|name| calls(&mut plain, name)).sum();
+        let ours = String::from_utf8(cmd(&mut plain, &["INFO", "server"]).bytes().unwrap().to_vec()).unwrap();
+        if ours.contains("totality_version") {
+            assert!(used > 100, "native commands were used: {used}");
+        }
+    }
+}
+
+#[test]
+fn any_server_shows_names_when_it_is_asked_to() {
+    for place in places("hot path: names") {
+        let mut r = Runner::new(place.single()).with_names();
+        cmd(&mut r, &["CONFIG", "SET", "slowlog-log-slower-than", "0"]);
+        r.call(&gcra("a")).unwrap();
+        r.call(&lock::Inspect { resource: "x" }).unwrap();
+        // The number of its arguments says how many there are.
+        let pair = [
+            stock::DeductMultiItem { item: "a", quantity: 1 },
+            stock::DeductMultiItem { item: "b", quantity: 1 },
+        ];
+        drop(r.call(&stock::DeductMulti { group: "g", items: &pair }));
+        let log = cmd(&mut r, &["SLOWLOG", "GET", "20"]).show();
+        for script in ["rl.gcra", "lock.inspect"] {
+            let id = get(script).unwrap().header().id();
+            assert!(log.contains(&format!("\"{id}\"")), "{id} is not in {log}");
+        }
+        assert!(!log.contains("\"stock.deduct_multi@"), "{log}");
+    }
 }

@@ -49,4 +49,8 @@ impl Target for Embedded {
     fn epoch(&self) -> u64 {
         0
     }
+
+    fn is_one_server(&self) -> bool {
+        true
+    }
 }

@@ -86,6 +86,10 @@ impl Target for Sentinel {
         self.now.as_ref().map_or_else(|| self.name.clone(), |s| s.node(slot))
     }
 
+    fn is_one_server(&self) -> bool {
+        true
+    }
+
     fn epoch(&self) -> u64 {
         self.epoch
     }

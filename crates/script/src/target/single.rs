@@ -79,4 +79,8 @@ impl Target for Single {
     fn epoch(&self) -> u64 {
         self.epoch
     }
+
+    fn is_one_server(&self) -> bool {
+        true
+    }
 }
