@@ -1,7 +1,9 @@
 //! Changes of the configuration at run time. CONFIG REWRITE: the file keeps its comments and the order of its lines.
 
 use std::collections::HashMap;
+use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use totality_engine::Config;
@@ -64,7 +66,10 @@ pub(crate) fn rewrite_file(path: &Path, config: &Config) -> io::Result<()> {
 pub(crate) fn replace_file(path: &Path, text: &[u8]) -> io::Result<()> {
     // A crash leaves the old file or the new one, never a part.
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut file = std::fs::File::create(&temporary)?;
+    // Nothing that stands in the way is written through: neither a link nor a file of somebody else.
+    let _ = std::fs::remove_file(&temporary);
+    // It may hold passwords: only an old file that is open to others makes the new one so.
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     if let Ok(old) = std::fs::metadata(path) {
         file.set_permissions(old.permissions())?;
     }
@@ -184,6 +189,24 @@ mod tests {
         assert_eq!(new, want);
         // The second time nothing moves.
         assert_eq!(rewrite(&new, &config), new);
+    }
+
+    #[test]
+    fn a_new_file_is_for_its_owner_and_an_old_one_stays_as_open_as_it_was() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("users.acl");
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        // What a crash left, or somebody put there, is not written through.
+        let victim = dir.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+        std::os::unix::fs::symlink(&victim, &temporary).unwrap();
+        replace_file(&path, b"user a\n").unwrap();
+        assert_eq!((mode(), std::fs::read(&victim).unwrap()), (0o600, b"precious".to_vec()));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        replace_file(&path, b"user b\n").unwrap();
+        assert_eq!((mode(), std::fs::read(&path).unwrap()), (0o640, b"user b\n".to_vec()));
     }
 
     #[test]
