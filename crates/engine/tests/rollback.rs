@@ -343,6 +343,67 @@ fn the_undo_log_is_bounded() {
 }
 
 #[test]
+fn one_command_that_is_more_than_the_undo_log_may_hold_is_taken_back() {
+    let mut b = Bench::new();
+    b.run("CONFIG SET script-rollback-max-bytes 100000");
+    let element = |i: usize| format!("{i:05}{}", "x".repeat(100));
+    for i in 0..3000 {
+        let (name, i) = (element(i), i.to_string());
+        b.call(&["RPUSH", "list", &name]);
+        b.call(&["SADD", "set", &name]);
+        b.call(&["ZADD", "zset", &i, &name]);
+        b.call(&["HSET", "hash", &name, &i]);
+    }
+    b.call(&["SET", "string", &"x".repeat(300_000)]);
+    let state = |b: &mut Bench| {
+        [
+            "LLEN list",
+            "SCARD set",
+            "ZCARD zset",
+            "HLEN hash",
+            "STRLEN string",
+            "DBSIZE",
+            "LINDEX list 17",
+            "ZRANK zset nobody",
+        ]
+        .map(|line| b.run(line))
+    };
+    let before = state(&mut b);
+    let used = b.engine.ks.used_memory();
+    let commands = [
+        "'DEL','list'",
+        "'LTRIM','list',0,10",
+        "'SPOP','set',2500",
+        "'ZREMRANGEBYRANK','zset',0,-2",
+        "'ZRANGESTORE','list','zset',0,5",
+        "'SUNIONSTORE','hash','set'",
+        "'RENAME','zset','list'",
+        "'COPY','set','list','REPLACE'",
+        "'SET','string','short'",
+        "'GETDEL','string'",
+        "'FLUSHALL'",
+        "'FLUSHDB'",
+    ];
+    b.run("CONFIG SET transaction-rollback yes");
+    for (i, command) in commands.iter().enumerate() {
+        // Caught or not, the script is over: the log had to hold too much.
+        let reply = b.eval(&format!("--- @rollback on\nredis.pcall({command}) return 1"));
+        let error = "-UNDO script needs more than 100000 bytes to be taken back, nothing was changed\r\n";
+        assert_eq!(reply, error, "{command}");
+        assert_eq!(state(&mut b), before, "{command}");
+        assert_eq!(b.info("script_rollbacks_undo"), (i + 1).to_string(), "{command}");
+        let words: Vec<&str> = command.split(',').map(|word| word.trim_matches('\'')).collect();
+        b.run("MULTI");
+        b.call(&words);
+        let reply = b.run("EXEC");
+        assert!(reply.starts_with("-EXECABORT "), "{command}: {reply}");
+        assert_eq!(state(&mut b), before, "{command} in a transaction");
+    }
+    let now = b.engine.ks.used_memory();
+    assert!(now.abs_diff(used) * 20 < used, "{used} bytes before, {now} after");
+}
+
+#[test]
 fn memory_is_judged_before_every_command_of_a_rollback_script() {
     let mut b = Bench::new();
     let used = b.engine.ks.used_memory() + b.engine.sv.memory();
