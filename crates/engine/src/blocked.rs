@@ -232,6 +232,7 @@ fn run_again(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     let Some(waiter) = ks.blocked.take(id) else { return };
     let Some(client) = sv.clients.get_mut(id) else { return };
     (ks.cur, ks.no_touch) = (client.db, client.no_touch);
+    (ks.sees_all, ks.obeys) = (client.import_source && ks.import_mode, false);
     ks.effects.actor = Some(id);
     let proto = client.proto;
     client.blocked = false;

@@ -94,7 +94,7 @@ impl Busy<'_> {
         ticker: &mut dyn Ticker,
     ) -> After {
         let ks = &self.ks;
-        let saved = (ks.cur, ks.now, ks.now_us, ks.no_touch, ks.sees_all);
+        let saved = (ks.cur, ks.now, ks.now_us, ks.no_touch, ks.sees_all, ks.obeys);
         let actor = self.ks.effects.actor;
         let proto = self.sv.clients.get(id).map_or(Proto::Resp2, |c| c.proto);
         let start = out.len();
@@ -102,7 +102,7 @@ impl Busy<'_> {
         execute::apply_reply_mode(self.sv, id, start, out);
         // Time stands still for the script.
         let ks = &mut *self.ks;
-        (ks.cur, ks.now, ks.now_us, ks.no_touch, ks.sees_all) = saved;
+        (ks.cur, ks.now, ks.now_us, ks.no_touch, ks.sees_all, ks.obeys) = saved;
         self.ks.effects.actor = actor;
         after
     }

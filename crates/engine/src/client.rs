@@ -214,7 +214,7 @@ impl Client {
 
     /// Gives the client a user, or the user new rights.
     pub fn set_user(&mut self, user: Arc<User>) {
-        self.restricted = user.is_restricted();
+        self.restricted = user.is_restricted() && !self.primary;
         self.user = user;
     }
 

@@ -87,7 +87,7 @@ impl<'a> Cx<'a> {
     /// True when the command may let its client wait. In MULTI and in scripts it must answer at once, as if the time
     /// were over.
     pub fn may_block(&self) -> bool {
-        self.origin == Origin::Client
+        self.origin == Origin::Client && !self.ks.obeys
     }
 
     /// Lets the client wait until one of `keys` holds a value of type `kind`; then the command runs again from the

@@ -307,7 +307,7 @@ impl Engine {
         }
         self.ks.begin_unit(self.sv.stamp);
         self.ks.effects.actor = None;
-        self.ks.sees_all = false;
+        (self.ks.sees_all, self.ks.obeys) = (false, false);
         self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
         self.expire_slice();
@@ -377,7 +377,7 @@ impl Engine {
         self.wake();
         self.ks.begin_unit(self.sv.stamp);
         self.ks.effects.actor = None;
-        self.ks.sees_all = false;
+        (self.ks.sees_all, self.ks.obeys) = (false, false);
         self.end_pause();
         blocked::expire(&mut self.ks, &mut self.sv);
         if self.sv.evicting {

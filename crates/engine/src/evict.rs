@@ -28,6 +28,9 @@ pub(crate) fn used(ks: &Keyspace, sv: &ServerState) -> u64 {
 /// units of execution only: each eviction is an effect of its own.
 pub(crate) fn make_room(ks: &mut Keyspace, sv: &mut ServerState) -> Room {
     sv.evicting = false;
+    if ignores(sv) {
+        return Room::Enough;
+    }
     if sv.config.maxmemory == 0 || sv.held.any() || sv.pause.is_some_and(|pause| pause.until > ks.now) {
         return Room::Enough;
     }
@@ -35,6 +38,12 @@ pub(crate) fn make_room(ks: &mut Keyspace, sv: &mut ServerState) -> Room {
     sv.evicting = room == Room::Later;
     note_time(sv, room);
     room
+}
+
+/// True on a replica that leaves it to its primary to keep within `maxmemory`.
+#[inline]
+pub(crate) fn ignores(sv: &ServerState) -> bool {
+    sv.config.replica_ignore_maxmemory && !sv.repl.is_primary()
 }
 
 #[cold]

@@ -12,12 +12,13 @@ use crate::error::{CmdError, NO_AUTH, NO_REPLICAS, OOM, Res};
 use crate::evict::{self, Room};
 use crate::keyspace::Keyspace;
 use crate::loading;
+use crate::obey;
 use crate::propagate::Unit;
 use crate::record;
 use crate::replication;
 use crate::reply::{Proto, Reply};
-use crate::spec::{Flags, KeyFlags};
-use crate::state::{Held, ServerState};
+use crate::spec::{Flags, Group, KeyFlags};
+use crate::state::{Held, LogLevel, ServerState};
 use crate::tracking;
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ pub fn client_command(
     ks.cur = client.db;
     ks.no_touch = client.no_touch;
     ks.sees_all = client.import_source && ks.import_mode;
+    ks.obeys = client.primary;
     client.last_ms = now;
     client.postponed = false;
 
@@ -71,7 +73,7 @@ pub fn client_command(
         Err(error) if argv[0].eq_ignore_ascii_case(b"exec") => {
             // An EXEC that may not run discards the transaction and says so; one that asks for keys of several slots
             // says only that.
-            let error = if error == CROSS_SLOT {
+            let error = if error == CROSS_SLOT || error.code() == b"REDIRECT" {
                 error
             } else {
                 let text = error.text();
@@ -156,9 +158,10 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             command.full_name
         )));
     }
+    let obeys = client.primary;
     if sv.running.is_none() && sv.persist.loading.is_none() {
         sv.oom = sv.config.maxmemory > 0 && evict::make_room(ks, sv) == Room::No;
-        if sv.oom && may_grow(sv, id, command, argv) {
+        if sv.oom && !obeys && may_grow(sv, id, command, argv) {
             return Err(OOM);
         }
         if ks.effects.tracking {
@@ -186,6 +189,13 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         if changed.any(|(at, _)| ks.awaits_snapshot(argv[*at])) {
             return Ok(Admitted::Postpone);
         }
+    }
+    if obeys {
+        let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
+        return Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) });
+    }
+    if !sv.repl.is_primary() {
+        obey::judge(sv, client, command, argv)?;
     }
     if lacks_replicas(sv) {
         let queued = client.multi.as_ref().filter(|_| command.spec.name == "exec");
@@ -408,7 +418,7 @@ pub(crate) fn not_in_scope(command: &Command) -> String {
 
 /// True when memory is over `maxmemory` at this moment, without an attempt to evict anything.
 pub fn over_memory(ks: &Keyspace, sv: &ServerState) -> bool {
-    sv.config.maxmemory > 0 && evict::used(ks, sv) > sv.config.maxmemory
+    sv.config.maxmemory > 0 && !evict::ignores(sv) && evict::used(ks, sv) > sv.config.maxmemory
 }
 
 /// Counts a command that did not run and spoils the open transaction.
@@ -464,6 +474,11 @@ pub fn call(
         crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
     }
     let written = reply.written();
+    let now = ks.now;
+    if ks.obeys && command.spec.group == Group::Hash {
+        // Fields are as deleted as the primary says, like keys.
+        ks.now = 0;
+    }
     let mut cx = Cx { ks, sv, args: argv, reply, client: id, origin, command, ticker };
     let result = (command.spec.handler)(&mut cx);
     let failed = match result {
@@ -480,6 +495,12 @@ pub fn call(
     }
     // A script that ends with an error wrote it as its reply.
     let failed = failed || reply.errors() > 0;
+    if ks.obeys {
+        ks.now = now;
+        if failed {
+            note_divergence(sv, command, argv);
+        }
+    }
     if ks.dirty != dirty
         && ks.effects.recording
         && !ks.effects.rewritten
@@ -503,6 +524,17 @@ pub fn call(
     let bytes = reply.written().zip(written).map(|(after, before)| after.saturating_sub(before));
     record::ended(sv, record::Ended { id, argv, command, usec, failed, reply: bytes });
     !failed
+}
+
+/// The primary did what cannot be done here: the data sets differ.
+#[cold]
+fn note_divergence(sv: &mut ServerState, command: &Command, argv: &[&[u8]]) {
+    let key = argv.get(1).map(|key| key[..key.len().min(64)].escape_ascii().to_string()).unwrap_or_default();
+    let text = format!(
+        "== CRITICAL == A command of the master failed on this replica: '{}' on '{key}'",
+        command.full_name
+    );
+    sv.log(LogLevel::Warning, text);
 }
 
 /// Ends a unit of execution: releases its effects.
@@ -589,6 +621,7 @@ pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
     ks.watch.unwatch(id);
     blocked::forget(ks, sv, id);
     replication::detach(ks, sv, id);
+    replication::link::detach(sv, id);
     sv.monitors.retain(|c| *c != id);
     update_recording(ks, sv);
     crate::pubsub::forget(sv, id);

@@ -27,6 +27,7 @@ pub mod keyspace;
 pub mod latency;
 pub mod loading;
 pub mod notify;
+pub mod obey;
 pub mod persistence;
 pub mod propagate;
 pub mod pubsub;

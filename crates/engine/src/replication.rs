@@ -8,6 +8,7 @@
 
 pub mod backlog;
 pub mod failover;
+pub mod link;
 pub mod replica;
 pub mod stop;
 pub(crate) mod sync;
@@ -90,6 +91,8 @@ pub struct Upstream {
     pub transfer: Transfer,
     /// The database that the stream selected last: a snapshot for replicas of this server tells them.
     pub db: usize,
+    /// Bytes of a transaction that is not complete: they do not count as executed yet.
+    pub unit: Vec<u8>,
     /// Nothing of this primary was ever there: a partial resync cannot be asked for.
     pub fresh: bool,
 }
@@ -179,6 +182,8 @@ pub struct Replication {
     pub none_since: i64,
     /// Replicas that acknowledge in time, as `min-replicas-to-write` counts them.
     pub good: usize,
+    /// Where the stream was when the snapshot that was loaded at the start was made: its name, offset and database.
+    pub restored: Option<(String, u64, usize)>,
     /// A client waits for acknowledgements: replicas are asked for them at the end of the turn.
     pub want_acks: bool,
     /// Replicas acknowledged: waiting clients are looked at again at the end of the turn.
@@ -207,6 +212,7 @@ impl Replication {
             replicas: Vec::new(),
             none_since: (now_us / 1_000_000) as i64,
             good: 0,
+            restored: None,
             want_acks: false,
             acked: false,
             failover: Failover::default(),
@@ -401,6 +407,8 @@ pub fn become_replica(ks: &mut Keyspace, sv: &mut ServerState, host: &str, port:
     let upstream =
         Upstream { host: host.to_owned(), port, read_offset: sv.repl.offset, fresh, ..Upstream::default() };
     sv.repl.role = Role::Replica(Box::new(upstream));
+    sv.config.replicaof = Some((host.to_owned(), port));
+    ks.replica = true;
     crate::execute::update_recording(ks, sv);
 }
 
@@ -411,6 +419,8 @@ pub fn become_primary(ks: &mut Keyspace, sv: &mut ServerState) {
         return;
     }
     sv.repl.role = Role::Primary;
+    sv.config.replicaof = None;
+    ks.replica = false;
     sv.repl.shift_id();
     drop_replicas(sv);
     sv.repl.selected = None;

@@ -12,6 +12,7 @@ pub mod check;
 mod copy;
 mod dir;
 pub mod disk;
+mod intake;
 mod load;
 mod log;
 mod look;
@@ -22,6 +23,7 @@ mod syncer;
 mod writer;
 
 pub use copy::load_copy;
+pub use intake::Intake;
 pub use look::load_files;
 pub use persist::{Persist, Piece};
 

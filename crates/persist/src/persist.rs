@@ -191,9 +191,11 @@ impl Persist {
         let fatal = |why: String| format!("{why}\nFatal error loading the DB, check server logs. Exiting.");
         let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
-        let options = LoadOptions { merge: false, drop_expired: true };
+        // On a replica the primary says when keys go.
+        let options = LoadOptions { merge: false, drop_expired: sv.config.replicaof.is_none() };
         loading::begin(sv, self.disk.len(path).unwrap_or(0));
-        read_snapshot(ks, sv, &mut file, options, ticker).map_err(fatal)?;
+        let loaded = read_snapshot(ks, sv, &mut file, options, ticker).map_err(fatal)?;
+        sv.repl.restored = loaded.position();
         let seconds = began.elapsed().as_secs_f64();
         sv.log(LogLevel::Notice, format!("DB loaded from disk: {seconds:.3} seconds"));
         Ok(())
@@ -880,6 +882,24 @@ impl Persist {
     pub fn config_changed(&mut self, engine: &mut Engine, name: &str) {
         if name == "appendonly" {
             self.cron(engine);
+        }
+    }
+
+    /// The whole data set was replaced: what is written of the old one is of no use, and the append-only file begins
+    /// anew.
+    pub fn replaced(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        self.cancel(ks, sv);
+        if let Some(mut log) = self.log.take()
+            && let Err(why) = log.flush(&mut sv.persist.log)
+        {
+            sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
+        }
+        sv.persist.log = Default::default();
+        self.follow_config(ks, sv);
+        if sv.persist.rewrite_scheduled {
+            // Until the new base is there, a crash would bring the old data set back.
+            self.next_rewrite = Instant::now();
+            let _ = self.begin_rewrite(ks, sv);
         }
     }
 

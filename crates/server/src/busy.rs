@@ -89,7 +89,7 @@ impl Meanwhile<'_> {
     /// Reads from a connection and answers what is complete. False when it must wait for the loop.
     fn serve(&mut self, key: usize, busy: &mut Busy<'_>) -> bool {
         let Some(conn) = self.io.conns.get_mut(key) else { return true };
-        if conn.fate != Fate::Open || conn.blocked || conn.postponed {
+        if conn.fate != Fate::Open || conn.blocked || conn.postponed || conn.primary {
             return false;
         }
         conn.queued = false;

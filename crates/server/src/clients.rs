@@ -2,6 +2,7 @@
 
 use totality_engine::Engine;
 use totality_engine::config::OutputLimit;
+use totality_engine::replication;
 use totality_engine::state::LogLevel;
 use totality_engine::{After, ClientId, Outgoing};
 use totality_resp::{BIG_ARG, Limits, Parsed, Parser, ProtocolError};
@@ -102,6 +103,7 @@ impl Server {
         }
         // A request that arrives whole lives in the shared buffer; only the rest of one needs its own.
         let own = !conn.input.is_empty();
+        let primary = conn.primary.then_some(conn.net.0);
         let mut buf = std::mem::take(if own { &mut conn.input } else { &mut self.io.shared });
         let mut parser = std::mem::take(&mut conn.parser);
         let most = if own { read_size(conn.need, buf.len()) } else { CHUNK };
@@ -111,7 +113,7 @@ impl Server {
             tls::greet(&mut self.io, (&self.engine.ks, &mut self.engine.sv), key);
         }
         let free = buf.capacity() - buf.len();
-        if !ended && self.over_query_limit(key, &parser, &buf, free) {
+        if !ended && primary.is_none() && self.over_query_limit(key, &parser, &buf, free) {
             ended = true;
             parser.release();
             buf.clear();
@@ -125,6 +127,9 @@ impl Server {
             self.io.enqueue(key);
         }
         self.io.enqueue_write(key);
+        if let Some(before) = primary {
+            self.after_primary(key, before);
+        }
     }
 
     /// Puts away what was not used.
@@ -240,13 +245,13 @@ impl Server {
         if conn.fate != Fate::Open {
             return buf.len();
         }
-        let client = conn.client;
+        let (client, primary) = (conn.client, conn.primary);
         conn.backlog = false;
         let mut out = std::mem::take(&mut conn.output);
         if out.capacity() == 0 {
             out = self.io.buffer();
         }
-        let mut turn = Turn { key, client, start: 0, out };
+        let mut turn = Turn { key, client, primary, start: 0, out };
         let end = self.commands(&mut turn, parser, buf);
         let Turn { start, out, .. } = turn;
         let Some(conn) = self.io.conns.get_mut(key).filter(|c| c.client == client) else { return buf.len() };
@@ -276,7 +281,12 @@ impl Server {
             let rest = &buf[turn.start..];
             match parser.parse(rest, &limits) {
                 Ok(Parsed::More(need)) => return End::More(need),
-                Ok(Parsed::Empty(n)) => turn.start += n,
+                Ok(Parsed::Empty(n)) => {
+                    turn.start += n;
+                    if turn.primary {
+                        replication::link::applied(&mut self.engine.sv, turn.client, &rest[..n]);
+                    }
+                }
                 Ok(Parsed::Command(n)) => {
                     if let Some(io) = self.engine.client_io(turn.client) {
                         io.qbuf = rest.len() - n;
@@ -286,6 +296,9 @@ impl Server {
                         return End::Postponed;
                     }
                     turn.start += n;
+                    if turn.primary {
+                        replication::link::applied(&mut self.engine.sv, turn.client, &rest[..n]);
+                    }
                     let out = turn.out.len();
                     if !self.engine.sv.outgoing.is_empty() && !self.deliver_in_turn(turn) {
                         return End::Close;
@@ -304,6 +317,9 @@ impl Server {
                 Err(error) => {
                     error.write(&mut turn.out);
                     self.log_protocol_error(turn.client, error, rest);
+                    if turn.primary {
+                        self.stream_damaged(error);
+                    }
                     return End::Close;
                 }
             }
@@ -503,6 +519,7 @@ impl Server {
             } else if settings.timeout_s > 0
                 && idle_ms > settings.timeout_s * 1000
                 && !conn.blocked
+                && !conn.primary
                 && class == Class::Normal
             {
                 gone.push((key, None));
@@ -525,6 +542,8 @@ impl Server {
 struct Turn {
     key: usize,
     client: ClientId,
+    /// It is the primary.
+    primary: bool,
     /// Bytes of the query buffer that are done with.
     start: usize,
     /// The connection's output buffer, taken out of it.

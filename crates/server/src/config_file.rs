@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 16;
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Parameters of several words: a single argument for one of them is split at blanks.
-const MULTI_WORD: [&str; 3] = ["save", "client-output-buffer-limit", "bind"];
+const MULTI_WORD: [&str; 5] = ["save", "client-output-buffer-limit", "bind", "replicaof", "slaveof"];
 
 /// Why a configuration cannot be used. `Display` gives the message in full, several lines of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -39,7 +39,8 @@ impl Stream {
         i64::from(self.as_fd().as_raw_fd())
     }
 
-    fn source(&mut self) -> &mut dyn mio::event::Source {
+    /// The socket, to be registered.
+    pub fn source(&mut self) -> &mut dyn mio::event::Source {
         match self {
             Stream::Tcp(s) => s,
             Stream::Unix(s) => s,
@@ -173,6 +174,8 @@ pub struct Conn {
     pub over_soft_since_ms: u64,
     /// Bytes received and sent.
     pub net: (u64, u64),
+    /// It is the primary's: what it sends is executed without an answer.
+    pub primary: bool,
     /// Bytes by which it counts in the memory of all clients.
     pub counted: usize,
 }
@@ -200,6 +203,7 @@ impl Conn {
             active_ms: now_ms,
             over_soft_since_ms: 0,
             net: (0, 0),
+            primary: false,
             counted: 0,
         }
     }

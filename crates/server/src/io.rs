@@ -15,6 +15,7 @@ use totality_engine::{ClientId, ConnInfo};
 use crate::conn::{Conn, Fate, Read, Stream, Written};
 use crate::listen::{self, Listener};
 use crate::log::Log;
+use crate::replica::LinkEvents;
 use crate::settings::Settings;
 use crate::tls::{Tls, TlsStream};
 
@@ -22,6 +23,8 @@ use crate::tls::{Tls, TlsStream};
 pub const WAKE: Token = Token(usize::MAX - 1);
 /// Token of the pipe that signals write to.
 pub const SIGNAL: Token = Token(usize::MAX - 2);
+/// Token of the link to the primary until the stream flows on it.
+pub const LINK: Token = Token(usize::MAX - 3);
 /// Tokens of the listeners, upwards.
 const LISTEN: usize = usize::MAX / 2;
 
@@ -89,6 +92,8 @@ pub struct Io {
     pub now_ms: u64,
     /// A wake-up or a signal came.
     pub woken: bool,
+    /// What is to be done about the link to the primary.
+    pub link: LinkEvents,
 }
 
 impl Io {
@@ -115,6 +120,7 @@ impl Io {
             began: Instant::now(),
             now_ms: 1,
             woken: false,
+            link: LinkEvents::default(),
         })
     }
 
@@ -184,6 +190,7 @@ impl Io {
             timeout = timeout.min(after.saturating_duration_since(now));
         }
         let work = !self.ready.is_empty() || !self.writes.is_empty() || !self.dead.is_empty();
+        let work = work || self.link.ready || self.link.relink;
         if work || self.accept_due(now) {
             timeout = Duration::ZERO;
         }
@@ -201,6 +208,8 @@ impl Io {
             let Token(token) = event.token();
             if token == WAKE.0 || token == SIGNAL.0 {
                 self.woken = true;
+            } else if token == LINK.0 {
+                self.link.ready = true;
             } else if token >= LISTEN {
                 if let Some(l) = self.listeners.iter_mut().find(|l| l.token.0 == token) {
                     l.pending = true;

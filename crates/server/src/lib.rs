@@ -22,6 +22,7 @@ mod meanwhile;
 mod node_file;
 mod primary;
 mod process_info;
+mod replica;
 mod rewrite;
 mod server;
 mod settings;

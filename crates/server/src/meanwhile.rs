@@ -5,6 +5,7 @@ use std::path::Path;
 use totality_engine::engine::{Exchange, Heard};
 use totality_engine::keyspace::Keyspace;
 use totality_engine::persistence::Request;
+use totality_engine::replication;
 use totality_engine::state::ServerState;
 use totality_engine::{Busy, Config, Ticker};
 use totality_persist::Persist;
@@ -99,6 +100,22 @@ impl Ticker for Meanwhile<'_> {
         let done = persist.request(ks, sv, request, self);
         self.persist = Some(persist);
         done
+    }
+
+    fn replicate(
+        &mut self,
+        _ks: &mut Keyspace,
+        _sv: &mut ServerState,
+        request: replication::Request,
+    ) -> Result<(), String> {
+        match request {
+            replication::Request::Relink => {
+                self.io.link.relink = true;
+                self.io.drop_primary();
+            }
+            replication::Request::Acknowledge => self.io.link.acknowledge = true,
+        }
+        Ok(())
     }
 
     fn read_acl_file(&mut self, path: &str) -> Result<Vec<u8>, String> {

@@ -140,6 +140,9 @@ fn lines_of(name: &str, value: &str) -> Vec<String> {
         "save" => 2,
         "client-output-buffer-limit" => 4,
         "bind" => words.len(),
+        // A primary has no such line.
+        "replicaof" if words.is_empty() => return Vec::new(),
+        "replicaof" => 2,
         _ => return vec![format!("{name} {}", word(value))],
     };
     if words.is_empty() {

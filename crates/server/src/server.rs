@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mio::Waker;
-use totality_engine::replication::stop;
+use totality_engine::replication::{self, stop};
 use totality_engine::{Config, Engine, Outgoing};
 use totality_persist::Persist;
 
@@ -22,6 +22,7 @@ use crate::log::Log;
 use crate::meanwhile::{Meanwhile, NOBODY};
 use crate::primary::Primary;
 use crate::process_info;
+use crate::replica::Follower;
 use crate::settings::Settings;
 use crate::signals::{Ends, Signals};
 use crate::watchdog::Watchdog;
@@ -77,6 +78,7 @@ pub struct Server {
     pub(crate) next_second: Instant,
     /// When the certificates were last looked at, in milliseconds of the loop's clock.
     pub(crate) tls_read_ms: u64,
+    pub(crate) follower: Follower,
     pub(crate) ending: bool,
 }
 
@@ -148,6 +150,7 @@ impl Server {
             next_cron: now,
             next_second: now,
             tls_read_ms: 0,
+            follower: Follower::new(),
             ending: false,
         };
         server.write_pid_file();
@@ -171,6 +174,10 @@ impl Server {
         self.deliver();
         match opened {
             Ok(()) => {
+                if let Some((host, port)) = self.engine.sv.config.replicaof.clone() {
+                    let Engine { ks, sv } = &mut self.engine;
+                    replication::link::restore(ks, sv, &host, port);
+                }
                 self.announce();
                 Ok(!self.ending)
             }
@@ -262,6 +269,7 @@ impl Server {
         self.engine.run_acknowledged();
         self.deliver();
         self.accept();
+        self.follow();
         self.persist.before_replies(&mut self.engine.sv);
         if self.persist.fatal().is_some() {
             // No reply of this turn may leave.
@@ -365,6 +373,9 @@ impl Server {
                 *total = (total.0 + conn.net.0, total.1 + conn.net.1);
                 evict::forget(&mut self.engine.sv, &mut conn);
                 self.engine.disconnect(conn.client);
+                if conn.primary {
+                    self.lost_primary();
+                }
             }
         }
         self.deliver();
@@ -384,6 +395,7 @@ impl Server {
             self.sweep();
             self.replication_cron();
             self.reload_certificates();
+            self.follow_cron();
             process_info::refresh(&mut self.engine.sv.process);
             self.engine.sv.process.io_calls = self.io.calls;
         }

@@ -39,7 +39,12 @@ pub struct Client {
 impl Client {
     /// Connects to a port on the loopback address.
     pub fn connect(port: u16) -> io::Result<Client> {
-        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        Client::connect_to("127.0.0.1", port)
+    }
+
+    /// Connects to a port of a host.
+    pub fn connect_to(host: &str, port: u16) -> io::Result<Client> {
+        let stream = TcpStream::connect((host, port))?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(20)))?;
         stream.set_write_timeout(Some(Duration::from_secs(20)))?;

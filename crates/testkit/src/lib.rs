@@ -12,6 +12,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod oracle;
 pub mod print;
+pub mod replicas;
 pub mod rng;
 pub mod rollback;
 pub mod server;

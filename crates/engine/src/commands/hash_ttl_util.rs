@@ -57,7 +57,7 @@ pub fn deadline(cx: &Cx<'_>, arg: &[u8], unit: Unit) -> Res<i64> {
 
 /// True when a deadline means that fields go at once. What is replayed is taken as it is: the deletion follows.
 pub fn is_past(cx: &Cx<'_>, at: i64) -> bool {
-    at <= cx.ks.now && cx.origin != Origin::Replay && !cx.ks.import_mode
+    at <= cx.ks.now && cx.origin != Origin::Replay && !cx.ks.keeps_past()
 }
 
 /// Options of HGETEX and HSETEX.

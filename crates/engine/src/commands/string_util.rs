@@ -185,7 +185,7 @@ pub(crate) fn deadline(cx: &Cx<'_>, (unit, arg): (Unit, &[u8])) -> Res<i64> {
 
 /// True when a key that gets this deadline is to be deleted instead. What is replayed decided that already.
 pub(crate) fn already_past(cx: &Cx<'_>, at: i64) -> bool {
-    at <= cx.ks.now && cx.origin != Origin::Replay && !cx.ks.import_mode
+    at <= cx.ks.now && cx.origin != Origin::Replay && !cx.ks.keeps_past()
 }
 
 /// A key was deleted because it was given a deadline that has passed.

@@ -220,7 +220,6 @@ pub static IDLE: &[Param] = &[
     idle("repl-mptcp", &[], FIXED, "no", Check::Bool),
     idle("replica-full-sync-buffer-limit", &[], NONE, "0", Check::Memory(0, 18446744073709551615)),
     idle("replica-ignore-disk-write-errors", &[], NONE, "no", Check::Bool),
-    idle("replicaof", &["slaveof"], FIXED, "", Check::Only("replication is not supported")),
     idle("sanitize-dump-payload", &[], NONE, "no", Check::Enum(&["no", "yes", "clients"])),
     idle("server-cpulist", &["server_cpulist"], FIXED, "", Check::Text),
     idle("set-proc-title", &[], FIXED, "yes", Check::Bool),

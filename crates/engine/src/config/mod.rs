@@ -207,6 +207,8 @@ pub struct Config {
     pub jemalloc_bg_thread: bool,
     pub crash_log_enabled: bool,
     pub stop_writes_on_bgsave_error: bool,
+    /// The primary that this server follows: its host and port.
+    pub replicaof: Option<(String, u16)>,
     pub primaryauth: String,
     pub primaryuser: String,
     pub rdb_del_sync_files: bool,
@@ -356,6 +358,7 @@ impl Default for Config {
             jemalloc_bg_thread: true,
             crash_log_enabled: true,
             stop_writes_on_bgsave_error: true,
+            replicaof: None,
             primaryauth: String::new(),
             primaryuser: String::new(),
             rdb_del_sync_files: false,

@@ -243,6 +243,7 @@ pub static PARAMS: &[Param] = &[
     free("commandlog-reply-larger-than", Kind::Int(field!(commandlog_reply_larger_than), -1, i64::MAX)),
     free("commandlog-large-reply-max-len", Kind::Uint(field!(commandlog_large_reply_max_len), 0, MAX)),
     free("latency-tracking-info-percentiles", Kind::Special(set_percentiles, show_percentiles)),
+    Param { aliases: &["slaveof"], ..fixed("replicaof", Kind::Special(set_replicaof, show_replicaof)) },
     alias("primaryauth", &["masterauth"], Kind::Text(field!(primaryauth))),
     alias("primaryuser", &["masteruser"], Kind::Text(field!(primaryuser))),
     free("rdb-del-sync-files", Kind::Bool(field!(rdb_del_sync_files))),
@@ -528,6 +529,23 @@ fn set_save(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
 
 /// Values of `repl-diskless-load`.
 const DISKLESS_LOAD: [&str; 4] = ["disabled", "on-empty-db", "swapdb", "flush-before-load"];
+
+/// `replicaof HOST PORT`, or `NO ONE`.
+fn set_replicaof(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [host, port] = args else { return Err("wrong number of arguments".to_owned()) };
+    let port = std::str::from_utf8(port).unwrap_or_default();
+    if host.is_empty() || (host.eq_ignore_ascii_case(b"no") && port.eq_ignore_ascii_case("one")) {
+        c.replicaof = None;
+        return Ok(());
+    }
+    let port = port.parse().map_err(|_| "Invalid master port".to_owned())?;
+    c.replicaof = Some((String::from_utf8_lossy(host).into_owned(), port));
+    Ok(())
+}
+
+fn show_replicaof(c: &Config) -> String {
+    c.replicaof.as_ref().map(|(host, port)| format!("{host} {port}")).unwrap_or_default()
+}
 
 const CLASSES: [&str; 3] = ["normal", "slave", "pubsub"];
 

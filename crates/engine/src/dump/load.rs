@@ -9,7 +9,7 @@ use crate::loading;
 use crate::propagate::render;
 use crate::replication::Without;
 use crate::reply::{Proto, Reply, TreeBuilder};
-use crate::script;
+use crate::script::{self, Libraries};
 use crate::state::ServerState;
 use totality_rdb::Input;
 use totality_rdb::file::{self, Event, FileReader, Record};
@@ -34,6 +34,20 @@ pub struct Loaded {
     pub empty: u64,
     /// Remarks of the file: name and value.
     pub remarks: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Loaded {
+    /// Where the stream of changes was when the file was made, if it says so: its name, offset and database.
+    pub fn position(&self) -> Option<(String, u64, usize)> {
+        let remark = |name: &[u8]| {
+            let found = self.remarks.iter().find(|(known, _)| known == name);
+            found.and_then(|(_, value)| std::str::from_utf8(value).ok())
+        };
+        let id = remark(b"repl-id").filter(|id| id.len() == 40)?;
+        let offset = remark(b"repl-offset")?.parse().ok()?;
+        let db = remark(b"repl-stream-db").and_then(|db| db.parse().ok()).unwrap_or(0);
+        Some((id.to_owned(), offset, db))
+    }
 }
 
 /// Why a file was not taken in. `Display` says it in one line.
@@ -76,44 +90,104 @@ pub fn load<I: Input>(
     options: LoadOptions,
     ticker: &mut dyn Ticker,
 ) -> Result<Loaded, LoadError> {
-    let mut loaded = Loaded::default();
-    let (mut db, mut count) = (0, 0u64);
+    let mut steps = LoadSteps::new(client, options, false);
+    let mut count = 0;
     loop {
-        let event = file.next_event()?;
-        let fail = |text: String| LoadError { text, offset: file.offset() };
-        match event {
-            Event::End => return Ok(loaded),
-            Event::Resize(..) => {}
-            Event::Aux(name, value) => {
-                if *name == *b"used-mem"
-                    && let Some(loading) = &mut sv.persist.loading
-                {
-                    loading.used_memory =
-                        crate::util::parse_i64(&value).map_or(0, |n| u64::try_from(n).unwrap_or(0));
+        let keys = if sv.config.key_load_delay == 0 { LOOK } else { 1 };
+        if steps.go_on(ks, sv, file, keys)? {
+            return Ok(steps.loaded);
+        }
+        count += keys;
+        loading::delay(sv, count, ticker);
+        if !loading::go_on(ks, sv, file.offset(), ticker) {
+            return Err(LoadError { text: STOPPED.to_owned(), offset: file.offset() });
+        }
+    }
+}
+
+/// A file that is taken in bit by bit.
+pub struct LoadSteps {
+    client: ClientId,
+    options: LoadOptions,
+    db: usize,
+    /// The libraries, when they are not to be used before all is there.
+    staged: Option<Libraries>,
+    /// What was taken in so far.
+    pub loaded: Loaded,
+}
+
+impl LoadSteps {
+    /// At the first event. `client` is one that nobody else uses. `staged`: libraries of functions are kept apart, see
+    /// [`LoadSteps::into_libraries`].
+    pub fn new(client: ClientId, options: LoadOptions, staged: bool) -> LoadSteps {
+        let staged = staged.then(Libraries::default);
+        LoadSteps { client, options, db: 0, staged, loaded: Loaded::default() }
+    }
+
+    /// Takes in the next `keys` keys and what is between them. True at the end of the file.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where. What was read before stays.
+    pub fn go_on<I: Input>(
+        &mut self,
+        ks: &mut Keyspace,
+        sv: &mut ServerState,
+        file: &mut FileReader<I>,
+        keys: u64,
+    ) -> Result<bool, LoadError> {
+        let mut count = 0;
+        while count < keys {
+            let event = file.next_event()?;
+            let fail = |text: String| LoadError { text, offset: file.offset() };
+            match event {
+                Event::End => return Ok(true),
+                Event::Resize(..) => {}
+                Event::Aux(name, value) => {
+                    if *name == *b"used-mem"
+                        && let Some(loading) = &mut sv.persist.loading
+                    {
+                        loading.used_memory =
+                            crate::util::parse_i64(&value).map_or(0, |n| u64::try_from(n).unwrap_or(0));
+                    }
+                    self.loaded.remarks.push((name.into_vec(), value.into_vec()));
                 }
-                loaded.remarks.push((name.into_vec(), value.into_vec()));
-            }
-            Event::Select(n) => {
-                db = usize::try_from(n).ok().filter(|n| *n < ks.dbs().len()).ok_or_else(|| {
-                    fail(
-                        "FATAL: Data file was created with a server configured to handle more databases"
-                            .to_owned(),
-                    )
-                })?;
-            }
-            Event::Function(code) => load_function(ks, sv, client, &code, options.merge)
-                .map_err(|why| fail(format!("Failed loading library, {why}")))?,
-            Event::Key(record) => {
-                take_key(ks, db, *record, options, &mut loaded).map_err(fail)?;
-                count += 1;
-                loading::delay(sv, count, ticker);
-                if (count.is_multiple_of(LOOK) || sv.config.key_load_delay != 0)
-                    && !loading::go_on(ks, sv, file.offset(), ticker)
-                {
-                    return Err(LoadError { text: STOPPED.to_owned(), offset: file.offset() });
+                Event::Select(n) => {
+                    self.db = usize::try_from(n).ok().filter(|n| *n < ks.dbs().len()).ok_or_else(|| {
+                        fail(
+                            "FATAL: Data file was created with a server configured to handle more databases"
+                                .to_owned(),
+                        )
+                    })?;
+                }
+                Event::Function(code) => self
+                    .take_function(ks, sv, &code)
+                    .map_err(|why| fail(format!("Failed loading library, {why}")))?,
+                Event::Key(record) => {
+                    take_key(ks, self.db, *record, self.options, &mut self.loaded).map_err(fail)?;
+                    count += 1;
                 }
             }
         }
+        Ok(false)
+    }
+
+    fn take_function(&mut self, ks: &mut Keyspace, sv: &mut ServerState, code: &[u8]) -> Result<(), String> {
+        let mut tree = TreeBuilder::default();
+        let Some(command) = crate::commands::lookup(b"function") else {
+            return Err("no functions".to_owned());
+        };
+        let reply = Reply::tree(&mut tree, Proto::Resp2);
+        let (client, origin) = (self.client, Origin::Replay);
+        let mut cx = Cx { ks, sv, args: &[], reply, client, origin, command, ticker: &mut NoTicker };
+        let text = |e: crate::CmdError| String::from_utf8_lossy(e.text()).into_owned();
+        let library = script::build_library(&mut cx, code).map_err(text)?;
+        let libraries = self.staged.as_mut().unwrap_or(&mut cx.sv.scripts.libraries);
+        libraries.join(library, self.options.merge).map_err(text)
+    }
+
+    /// The libraries that were kept apart.
+    pub fn into_libraries(self) -> Libraries {
+        self.staged.unwrap_or_default()
     }
 }
 
@@ -142,23 +216,6 @@ fn take_key(
     }
     loaded.keys += 1;
     Ok(())
-}
-
-fn load_function(
-    ks: &mut Keyspace,
-    sv: &mut ServerState,
-    client: ClientId,
-    code: &[u8],
-    replace: bool,
-) -> Result<(), String> {
-    let mut tree = TreeBuilder::default();
-    let Some(command) = crate::commands::lookup(b"function") else { return Err("no functions".to_owned()) };
-    let reply = Reply::tree(&mut tree, Proto::Resp2);
-    let mut cx =
-        Cx { ks, sv, args: &[], reply, client, origin: Origin::Replay, command, ticker: &mut NoTicker };
-    let text = |e: crate::CmdError| String::from_utf8_lossy(e.text()).into_owned();
-    let library = script::build_library(&mut cx, code).map_err(text)?;
-    cx.sv.scripts.libraries.join(library, replace).map_err(text)
 }
 
 /// What a snapshot is for, and in which form it is.

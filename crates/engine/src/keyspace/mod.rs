@@ -4,6 +4,7 @@
 //! absent; the first who meets it deletes it, which is an effect of its own.
 
 mod access;
+mod adopt;
 mod evict;
 mod expire;
 mod fields;
@@ -202,6 +203,10 @@ pub struct Keyspace {
     pub(crate) sees_all: bool,
     /// True: keys past their deadline stay, while clients are paused.
     pub(crate) paused: bool,
+    /// True: the server is a replica. Keys past their deadline are not seen, but stay until the primary deletes them.
+    pub replica: bool,
+    /// True: the unit is the primary's. It sees what is past its deadline, fields included.
+    pub(crate) obeys: bool,
     /// True: access times are not touched (CLIENT NO-TOUCH).
     pub no_touch: bool,
     /// Secret of the hash tables, those inside of values included.
@@ -243,6 +248,8 @@ impl Keyspace {
             import_mode: false,
             sees_all: false,
             paused: false,
+            replica: false,
+            obeys: false,
             no_touch: false,
             seed,
             rng,
@@ -303,7 +310,7 @@ impl Keyspace {
     /// True for a deadline that has passed, as far as the unit's client may see it.
     #[inline]
     pub(crate) fn is_past(&self, expire: i64) -> bool {
-        expire != NO_EXPIRY && expire <= self.now && !self.sees_all && !self.replaying
+        expire != NO_EXPIRY && expire <= self.now && !self.sees_all && !self.obeys && !self.replaying
     }
 
     /// True while CLIENT PAUSE or the like makes writes wait.
@@ -314,7 +321,13 @@ impl Keyspace {
     /// True where keys past their deadline may be deleted.
     #[inline]
     pub(crate) fn may_delete(&self) -> bool {
-        self.may_expire && !self.import_mode && !self.paused
+        self.may_expire && !self.import_mode && !self.paused && !self.replica
+    }
+
+    /// True where a deadline that has passed does not delete at once: somebody else says when keys go.
+    #[inline]
+    pub(crate) fn keeps_past(&self) -> bool {
+        self.import_mode || self.replica
     }
 
     /// A number below `n`, which is above zero.

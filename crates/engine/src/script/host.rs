@@ -14,9 +14,11 @@ use crate::commands::{self, Command};
 use crate::config::UndeclaredKeys;
 use crate::cx::Origin;
 use crate::engine::Ticker;
+use crate::error::CmdError;
 use crate::execute::{self, Call};
 use crate::frame::Frame;
 use crate::keyspace::Keyspace;
+use crate::obey;
 use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::spec::{Flags, KeyFlags};
 use crate::state::{LogLevel, ServerState};
@@ -200,6 +202,10 @@ impl Host for ScriptHost<'_> {
     }
 }
 
+fn text_of(error: &CmdError) -> String {
+    String::from_utf8_lossy(error.text()).into_owned()
+}
+
 impl ScriptHost<'_> {
     /// What the interrupt word asks for, in host functions that take long.
     pub(super) fn interrupted(&mut self) -> Tick {
@@ -372,14 +378,23 @@ impl ScriptHost<'_> {
         if self.run.read_only && (writes || flags.contains(Flags::MAY_REPLICATE)) {
             return refused(Some(command), "ERR Write commands are not allowed from read-only scripts.");
         }
+        if !self.ks.obeys && !self.sv.repl.is_primary() {
+            if writes && obey::is_read_only(self.sv) {
+                return Err(Refused { command: Some(command), text: text_of(&obey::READ_ONLY) });
+            }
+            if !flags.contains(Flags::STALE) && obey::is_stale(self.sv) {
+                return refused(Some(command), "ERR Can not execute the command on a stale replica");
+            }
+        }
         if writes && !self.run.wrote && self.run.trace.is_none() && execute::lacks_replicas(self.sv) {
             return refused(Some(command), "NOREPLICAS Not enough good replicas to write.");
         }
         if writes
             && !self.run.wrote
+            && !self.ks.obeys
             && let Some(why) = execute::cannot_save(self.sv)
         {
-            return refused(Some(command), &String::from_utf8_lossy(why.for_command().text()));
+            return Err(Refused { command: Some(command), text: text_of(&why.for_command()) });
         }
         let may_grow = self.run.flags.contains(ScriptFlags::ALLOW_OOM);
         // What can be taken back is judged before every command, the rest before its first write.

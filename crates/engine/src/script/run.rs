@@ -12,6 +12,7 @@ use crate::busy::Running;
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
 use crate::execute;
+use crate::obey;
 use crate::propagate::Targets;
 use crate::reply::Proto;
 use crate::stats::Limited;
@@ -387,12 +388,21 @@ fn stop_text(cx: &mut Cx<'_>, reason: Option<Reason>, function: bool, nothing: &
 
 /// What Redis judges before a script runs. Answers whether memory is over `maxmemory`.
 fn permit(cx: &mut Cx<'_>, flags: ScriptFlags, read_only: bool, rollback: bool, dry: bool) -> Res<bool> {
-    let oom = cx.sv.oom;
+    let oom = cx.sv.oom && !cx.ks.obeys;
+    let stale = obey::is_stale(cx.sv);
     if flags.contains(ScriptFlags::COMPAT) {
-        return Ok(oom);
+        return if stale { Err(obey::PRIMARY_DOWN) } else { Ok(oom) };
     }
     if flags.contains(ScriptFlags::NO_CLUSTER) && cx.sv.config.cluster_enabled {
         return Err(CmdError::new("ERR Can not run script on cluster, 'no-cluster' flag is set."));
+    }
+    if stale && !flags.contains(ScriptFlags::ALLOW_STALE) {
+        return Err(CmdError::new(
+            "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag is not set on the script.",
+        ));
+    }
+    if !dry && !cx.ks.obeys && obey::is_read_only(cx.sv) && !flags.contains(ScriptFlags::NO_WRITES) {
+        return Err(CmdError::new("READONLY Can not run script with write flag on readonly replica"));
     }
     if read_only && !flags.contains(ScriptFlags::NO_WRITES) {
         return Err(CmdError::new("ERR Can not execute a script with write flag using *_ro command."));

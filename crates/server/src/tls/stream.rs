@@ -62,7 +62,6 @@ impl TlsStream {
     ///
     /// # Errors
     /// The host is neither a name nor an address.
-    #[allow(dead_code, reason = "links to a primary use it")]
     pub fn connect(
         socket: TcpStream,
         config: &Arc<ClientConfig>,

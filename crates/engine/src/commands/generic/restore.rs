@@ -92,7 +92,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     })?;
     let now = cx.ks.now;
     let deadline = (ttl != 0).then(|| if o.absolute { ttl } else { ttl.saturating_add(now) });
-    if deadline.is_some_and(|at| at <= now) && cx.origin != Origin::Replay && !cx.ks.import_mode {
+    if deadline.is_some_and(|at| at <= now) && cx.origin != Origin::Replay && !cx.ks.keeps_past() {
         // It would be gone at once.
         if cx.ks.delete_as(key, DEL) {
             let del: &[u8] = if cx.sv.config.lazyfree[2] { b"UNLINK" } else { b"DEL" };

@@ -44,7 +44,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         cx.reply.null_array();
         return Ok(());
     }
-    if cx.sv.config.transaction_rollback { all_or_nothing(cx, &multi.queue) } else { run_all(cx, &multi.queue) }
+    if cx.sv.config.transaction_rollback && !cx.ks.obeys { all_or_nothing(cx, &multi.queue) } else { run_all(cx, &multi.queue) }
 }
 
 fn run_all(cx: &mut Cx<'_>, queue: &[Queued]) -> Res {

@@ -1,0 +1,597 @@
+//! Following a primary: the link is made here, the data set is received and taken in, and then the connection becomes one
+//! like those of clients, whose commands are executed without an answer.
+
+mod handshake;
+mod link;
+mod payload;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use handshake::{Handshake, Introduction, Step};
+use link::{Link, Loading, Phase, Position};
+use payload::{Payload, Spool};
+use totality_engine::loading;
+use totality_engine::replication::{self, FailoverState, LinkState, Upstream, failover};
+use totality_engine::{ConnInfo, Engine};
+use totality_persist::Intake;
+use totality_resp::write;
+
+use crate::conn::Fate;
+use crate::io::Io;
+use crate::listen::reason;
+use crate::meanwhile::{Meanwhile, NOBODY};
+use crate::server::Server;
+use crate::tls::TlsStream;
+
+/// Time for which a data set is taken in before others have their turn.
+const SLICE: Duration = Duration::from_millis(5);
+/// Reads from the link in one turn.
+const READS: usize = 32;
+/// Time between two attempts to connect.
+const RETRY: Duration = Duration::from_secs(1);
+/// `repl-diskless-load swapdb`.
+const SWAPDB: usize = 2;
+
+/// What the loop is to do about the link.
+#[derive(Debug, Default)]
+pub struct LinkEvents {
+    /// The link has something to do.
+    pub ready: bool,
+    /// The server's part changed (REPLICAOF).
+    pub relink: bool,
+    /// The primary wants to know how far we are.
+    pub acknowledge: bool,
+}
+
+/// The link, and what is remembered between links.
+pub(crate) struct Follower {
+    link: Option<Link>,
+    next_try: Instant,
+    /// Offset of the stream up to which the append-only file was safe when it was looked at last.
+    safe: u64,
+}
+
+impl Follower {
+    /// Without a link.
+    pub(crate) fn new() -> Follower {
+        Follower { link: None, next_try: Instant::now(), safe: 0 }
+    }
+}
+
+/// How a turn of the link ended.
+enum Progress {
+    /// It waits for the primary.
+    Wait,
+    /// There is more to do.
+    More,
+    /// The stream goes on where it was cut, under a new name if the primary gives one.
+    Resumed(Option<String>),
+    /// The data set is complete.
+    Loaded,
+}
+
+impl Io {
+    /// Closes the connection of the primary, if there is one: nothing more of it is executed.
+    pub(crate) fn drop_primary(&mut self) {
+        let keys: Vec<usize> = self.conns.iter().filter(|(_, c)| c.primary).map(|(key, _)| key).collect();
+        for key in keys {
+            if let Some(conn) = self.conns.get_mut(key) {
+                conn.fate = Fate::Now;
+            }
+            self.enqueue_write(key);
+        }
+    }
+}
+
+impl Server {
+    /// The link's part of a turn.
+    pub(crate) fn follow(&mut self) {
+        if std::mem::take(&mut self.io.link.relink) {
+            self.drop_link();
+            self.follower.next_try = Instant::now();
+        }
+        if std::mem::take(&mut self.io.link.acknowledge) {
+            self.acknowledge();
+        }
+        if self.follower.link.is_none() {
+            self.open_link();
+        }
+        if !std::mem::take(&mut self.io.link.ready) {
+            return;
+        }
+        let Some(mut link) = self.follower.link.take() else { return };
+        match self.advance(&mut link) {
+            Ok(Progress::Wait) => self.follower.link = Some(link),
+            Ok(Progress::More) => {
+                self.io.link.ready = true;
+                self.follower.link = Some(link);
+            }
+            Ok(Progress::Resumed(id)) => self.resume(link, id),
+            Ok(Progress::Loaded) => self.take_over(link),
+            Err(why) => self.link_failed(link, &why),
+        }
+        // What became of it may have something for the log and for clients.
+        self.deliver();
+    }
+
+    fn upstream(&mut self) -> Option<&mut Upstream> {
+        self.engine.sv.repl.upstream_mut()
+    }
+
+    fn set_state(&mut self, state: LinkState) {
+        if let Some(upstream) = self.upstream() {
+            upstream.link = state;
+        }
+    }
+
+    /// Connects, if there is a primary without a link and it is time.
+    fn open_link(&mut self) {
+        let Some(upstream) = self.engine.sv.repl.upstream() else { return };
+        if upstream.link != LinkState::Connect || Instant::now() < self.follower.next_try {
+            return;
+        }
+        let (host, port) = (upstream.host.clone(), upstream.port);
+        self.follower.next_try = Instant::now() + RETRY;
+        self.io.log.notice(format!("Connecting to MASTER {host}:{port}"));
+        match Link::open(&self.io, &host, port, self.engine.sv.config.tls.replication) {
+            Ok(link) => {
+                self.io.log.notice("MASTER <-> REPLICA sync started");
+                self.set_state(LinkState::Connecting);
+                self.follower.link = Some(link);
+                self.io.link.ready = true;
+            }
+            Err(e) => self.io.log.warning(format!("Unable to connect to MASTER: {}", reason(&e))),
+        }
+    }
+
+    /// Gives the link up; the data set that it was loading is gone.
+    fn drop_link(&mut self) {
+        if let Some(link) = self.follower.link.take() {
+            self.abandon(link);
+        }
+    }
+
+    fn abandon(&mut self, mut link: Link) {
+        // Closing the socket does the same.
+        let _ = self.io.registry().deregister(link.stream.source());
+        let Phase::Loading(loading) = link.phase else { return };
+        let sv = &mut self.engine.sv;
+        loading.intake.cancel(sv);
+        loading::end(sv);
+        if !loading.keep_old
+            && let Some(upstream) = sv.repl.upstream_mut()
+        {
+            // What there was is gone, so there is nothing to go on from.
+            upstream.fresh = true;
+        }
+    }
+
+    fn link_failed(&mut self, link: Link, why: &str) {
+        self.io.log.warning(why);
+        let loading = matches!(link.phase, Phase::Loading(_));
+        let asked = link.asked;
+        self.abandon(link);
+        if asked && self.failing_over() {
+            self.abort_failover(why);
+            return;
+        }
+        self.set_state(LinkState::Connect);
+        if loading {
+            self.io.log.warning("Failed trying to load the MASTER synchronization DB, check server logs.");
+        }
+    }
+
+    fn failing_over(&self) -> bool {
+        self.engine.sv.repl.failover.state == FailoverState::InProgress
+    }
+
+    /// FAILOVER: the target took over.
+    fn failed_over(&mut self) {
+        if self.failing_over() {
+            let Engine { ks, sv } = &mut self.engine;
+            failover::done(ks, sv);
+        }
+    }
+
+    /// FAILOVER: the target refused; this server is a primary again.
+    fn abort_failover(&mut self, why: &str) {
+        let mut meanwhile = Meanwhile {
+            io: &mut self.io,
+            turn: NOBODY,
+            config_file: self.config_file.as_deref(),
+            persist: Some(&mut self.persist),
+            ends: &mut self.ends,
+            sessions: 0,
+        };
+        failover::abort(&mut self.engine.ks, &mut self.engine.sv, &mut meanwhile, why);
+    }
+
+    /// Does what can be done now.
+    fn advance(&mut self, link: &mut Link) -> Result<Progress, String> {
+        if let Phase::Connecting = link.phase {
+            match link.connected() {
+                Ok(true) => {}
+                Ok(false) => return Ok(Progress::Wait),
+                Err(e) => return Err(format!("Error condition on socket for SYNC: {}", reason(&e))),
+            }
+            self.io.log.notice("Non blocking connect for SYNC fired the event.");
+            let (handshake, first) = Handshake::begin(self.introduction());
+            link.phase = Phase::Handshake(handshake);
+            link.send(&first);
+            self.set_state(LinkState::Handshake);
+        }
+        let broken = |e: io::Error| format!("I/O error on the link to MASTER: {}", reason(&e));
+        let mut more = true;
+        for _ in 0..READS {
+            if !more {
+                break;
+            }
+            if let Phase::Loading(_) = link.phase {
+                return self.take_slice(link);
+            }
+            more = link.fill().map_err(broken)?;
+            match self.use_input(link)? {
+                Progress::Wait => {}
+                other => return Ok(other),
+            }
+        }
+        link.flush().map_err(broken)?;
+        if link.ended {
+            return Err(format!("MASTER {} closed the connection during synchronization", link.peer));
+        }
+        Ok(if more { Progress::More } else { Progress::Wait })
+    }
+
+    /// What we tell of ourselves.
+    fn introduction(&self) -> Introduction {
+        let (config, repl) = (&self.engine.sv.config, &self.engine.sv.repl);
+        let announced = u16::try_from(config.replica_announce_port).unwrap_or(0);
+        let auth = (!config.primaryauth.is_empty())
+            .then(|| (config.primaryuser.clone(), config.primaryauth.clone()));
+        let fresh = repl.upstream().is_none_or(|upstream| upstream.fresh);
+        Introduction {
+            auth,
+            port: match announced {
+                0 if config.tls.replication && self.io.settings.tls_port > 0 => self.io.settings.tls_port,
+                0 => self.io.settings.port,
+                port => port,
+            },
+            ip: config.replica_announce_ip.clone(),
+            from: (!fresh).then(|| (repl.id.clone(), repl.offset as i64 + 1)),
+            failover: self.failing_over(),
+        }
+    }
+
+    /// Uses what was received.
+    fn use_input(&mut self, link: &mut Link) -> Result<Progress, String> {
+        loop {
+            let phase = std::mem::replace(&mut link.phase, Phase::Connecting);
+            match phase {
+                Phase::Handshake(mut handshake) => {
+                    let Some(line) = link.line()? else {
+                        link.phase = Phase::Handshake(handshake);
+                        return Ok(Progress::Wait);
+                    };
+                    let step = handshake.line(&line);
+                    handshake.remarks.drain(..).for_each(|remark| self.io.log.notice(remark));
+                    link.asked = handshake.asked();
+                    match step {
+                        Step::Send(bytes) => {
+                            link.send(&bytes);
+                            link.phase = Phase::Handshake(handshake);
+                        }
+                        // What refuses to take over is no primary.
+                        Step::Sync(_) if self.failing_over() => {
+                            return Err("Failover target rejected psync request".to_owned());
+                        }
+                        Step::Sync(bytes) => {
+                            self.io.log.notice("Retrying with SYNC...");
+                            link.send(&bytes);
+                            self.expect_data(link, None);
+                        }
+                        Step::Full(position) => {
+                            self.failed_over();
+                            if let Some((id, offset)) = &position {
+                                self.io.log.notice(format!("Full resync from master: {id}:{offset}"));
+                            }
+                            self.expect_data(link, position);
+                        }
+                        Step::Continue(id) => {
+                            self.failed_over();
+                            return Ok(Progress::Resumed(id));
+                        }
+                        Step::Failed(why) => return Err(why),
+                    }
+                }
+                Phase::Head(position) => {
+                    let Some(line) = link.line()? else {
+                        link.phase = Phase::Head(position);
+                        return Ok(Progress::Wait);
+                    };
+                    link.phase = match Payload::head(&line)? {
+                        None => Phase::Head(position),
+                        Some(payload) => {
+                            let spool = self.spool(&payload)?;
+                            Phase::Receiving(payload, spool, position)
+                        }
+                    };
+                }
+                Phase::Receiving(mut payload, mut spool, position) => {
+                    let used = payload
+                        .feed(&link.input, &mut spool)
+                        .map_err(|e| format!("Write error writing the received DB: {}", reason(&e)))?;
+                    link.input.drain(..used);
+                    let now = (self.engine.sv.stamp / 1_000_000) as i64;
+                    if let Some(upstream) = self.upstream() {
+                        let transfer = &mut upstream.transfer;
+                        (transfer.total, transfer.read, transfer.last_io) =
+                            (payload.total, payload.read, now);
+                    }
+                    if payload.is_complete() {
+                        self.begin_loading(link, payload.total, spool, position)?;
+                        return Ok(Progress::More);
+                    }
+                    link.phase = Phase::Receiving(payload, spool, position);
+                    return Ok(Progress::Wait);
+                }
+                other => {
+                    link.phase = other;
+                    return Ok(Progress::Wait);
+                }
+            }
+        }
+    }
+
+    fn expect_data(&mut self, link: &mut Link, position: Position) {
+        link.phase = Phase::Head(position);
+        let now = (self.engine.sv.stamp / 1_000_000) as i64;
+        if let Some(upstream) = self.upstream() {
+            upstream.link = LinkState::Transfer;
+            upstream.transfer = replication::Transfer { total: 0, read: 0, last_io: now };
+        }
+    }
+
+    /// Where the data set is kept until it is complete.
+    fn spool(&mut self, payload: &Payload) -> Result<Spool, String> {
+        let sv = &self.engine.sv;
+        let empty = self.engine.ks.dbs().iter().all(|db| db.is_empty());
+        // `on-empty-db` is 1.
+        let disk = match sv.config.repl_diskless_load {
+            0 => true,
+            1 => !empty,
+            _ => false,
+        };
+        let place = if disk { "to disk" } else { "to parser" };
+        self.io.log.notice(match payload.is_marked() {
+            true => format!("MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF {place}"),
+            false => {
+                format!("MASTER <-> REPLICA sync: receiving {} bytes from master {place}", payload.total)
+            }
+        });
+        if !disk {
+            return Ok(Spool::Memory(Vec::new()));
+        }
+        let name = format!("temp-{}.{}.rdb", sv.stamp / 1_000_000, std::process::id());
+        Spool::file(&name).map_err(|e| {
+            format!("Opening the temp file needed for MASTER <-> REPLICA synchronization: {}", reason(&e))
+        })
+    }
+
+    /// The data set is complete: what is there makes room for it.
+    fn begin_loading(
+        &mut self,
+        link: &mut Link,
+        total: u64,
+        spool: Spool,
+        position: Position,
+    ) -> Result<(), String> {
+        let unusable = |e: io::Error| format!("The received DB cannot be read: {}", reason(&e));
+        let source = spool.into_source().map_err(unusable)?;
+        let Engine { ks, sv } = &mut self.engine;
+        if !sv.config.save.is_empty() {
+            source.keep_as(&sv.config.dbfilename).map_err(|e| {
+                format!("Failed trying to rename the temp DB into {}: {}", sv.config.dbfilename, reason(&e))
+            })?;
+        }
+        let intake = Intake::begin(source, ks, sv)?;
+        let keep_old = sv.config.repl_diskless_load == SWAPDB;
+        // Replicas of ours have to begin anew as well.
+        replication::drop_replicas(sv);
+        sv.repl.backlog = None;
+        loading::begin(sv, total);
+        if let Some(loading) = &mut sv.persist.loading {
+            // An earlier state of the same data may be served meanwhile.
+            loading.beside = keep_old && position.as_ref().is_some_and(|(id, _)| *id == sv.repl.id);
+        }
+        if !keep_old {
+            self.io.log.notice("MASTER <-> REPLICA sync: Flushing old data");
+            ks.begin_unit(sv.stamp);
+            let all = ks.dbs().len();
+            ks.flush(0..all);
+            sv.scripts.libraries.flush();
+            totality_engine::execute::finish_unit(ks, sv);
+        }
+        self.io.log.notice("MASTER <-> REPLICA sync: Loading DB in memory");
+        let began = Instant::now();
+        link.phase = Phase::Loading(Box::new(Loading { intake, position, keep_old, began, told: began }));
+        Ok(())
+    }
+
+    /// Takes in a slice of the data set.
+    fn take_slice(&mut self, link: &mut Link) -> Result<Progress, String> {
+        let Phase::Loading(loading) = &mut link.phase else { return Ok(Progress::Wait) };
+        let began = Instant::now();
+        let ended = loading.intake.step(&mut self.engine.sv, &mut || began.elapsed() >= SLICE)?;
+        if let Some(state) = &mut self.engine.sv.persist.loading {
+            state.loaded = loading.intake.offset();
+        }
+        link.active = began;
+        if began.duration_since(loading.told) >= RETRY {
+            // The primary sees that we live. One byte is sent whole or not at all.
+            loading.told = began;
+            link.send(b"\n");
+            link.flush().map_err(|e| format!("I/O error on the link to MASTER: {}", reason(&e)))?;
+        }
+        Ok(if ended { Progress::Loaded } else { Progress::More })
+    }
+
+    /// The new data set takes its place, and the stream follows.
+    fn take_over(&mut self, mut link: Link) {
+        let Phase::Loading(loading) = std::mem::replace(&mut link.phase, Phase::Connecting) else { return };
+        let Loading { intake, position, began, .. } = *loading;
+        let Engine { ks, sv } = &mut self.engine;
+        ks.begin_unit(sv.stamp);
+        let (_, loaded) = intake.finish(ks, sv);
+        totality_engine::execute::finish_unit(ks, sv);
+        loading::end(sv);
+        let known = position.is_some();
+        if let Some((id, offset)) = position {
+            sv.repl.id = id;
+            sv.repl.jump(offset.max(0) as u64);
+        } else {
+            // An old primary: the stream has no name that anybody else would know.
+            sv.repl.new_id();
+            sv.repl.jump(0);
+        }
+        sv.repl.clear_id2();
+        let size = sv.config.repl_backlog_size;
+        sv.repl.open_backlog(size);
+        let db = loaded.position().map_or(0, |(_, _, db)| db);
+        let db = if db < ks.dbs().len() { db } else { 0 };
+        sv.repl.selected = Some(db);
+        self.persist.replaced(ks, sv);
+        if let Some(upstream) = sv.repl.upstream_mut() {
+            upstream.fresh = !known;
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        let keys = loaded.keys;
+        self.io.log.notice(format!("Done loading RDB, keys loaded: {keys}, in {seconds:.3} seconds."));
+        self.attach(link);
+        self.io.log.notice("MASTER <-> REPLICA sync: Finished with success");
+        // A primary that sent up to a mark waits for it.
+        self.acknowledge();
+    }
+
+    /// The primary goes on where the stream was cut.
+    fn resume(&mut self, link: Link, id: Option<String>) {
+        self.io.log.notice("Successful partial resynchronization with master.");
+        let sv = &mut self.engine.sv;
+        if let Some(id) = id.filter(|id| *id != sv.repl.id) {
+            self.io.log.notice(format!("Master replication ID changed to {id}"));
+            sv.repl.id2 = std::mem::replace(&mut sv.repl.id, id);
+            sv.repl.second_offset = sv.repl.offset as i64 + 1;
+            // They come back and hear of the new name.
+            replication::drop_replicas(sv);
+        }
+        let (size, selected) = (sv.config.repl_backlog_size, sv.repl.selected);
+        sv.repl.open_backlog(size);
+        // The stream goes on in the database that it was in.
+        sv.repl.selected = selected;
+        self.attach(link);
+        self.io.log.notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
+    }
+
+    /// The link becomes a connection whose commands are executed.
+    fn attach(&mut self, mut link: Link) {
+        // It is registered again under another token.
+        let _ = self.io.registry().deregister(link.stream.source());
+        let text = |addr: io::Result<std::net::SocketAddr>| addr.map(|a| a.to_string()).unwrap_or_default();
+        let (addr, laddr) = match link.socket() {
+            Some(socket) => (text(socket.peer_addr()), text(socket.local_addr())),
+            None => Default::default(),
+        };
+        let (mut stream, input, output) = link.into_parts();
+        // Nobody is greeted: it is no client.
+        stream.tls().map(TlsStream::take_fresh);
+        let info = ConnInfo { addr, laddr, fd: stream.number(), unix: false };
+        let client = replication::link::attach(&mut self.engine.sv, info);
+        match self.io.add(stream, client) {
+            Ok(key) => {
+                if let Some(conn) = self.io.conns.get_mut(key) {
+                    conn.primary = true;
+                    conn.backlog = !input.is_empty();
+                    conn.readable = true;
+                    (conn.input, conn.output) = (input, output);
+                }
+                self.io.enqueue(key);
+                self.io.enqueue_write(key);
+            }
+            Err(e) => {
+                self.io
+                    .log
+                    .warning(format!("Error registering the connection of the master: {}", reason(&e)));
+                self.engine.disconnect(client);
+            }
+        }
+    }
+
+    /// Tells the primary how far we are.
+    fn acknowledge(&mut self) {
+        let sv = &mut self.engine.sv;
+        let Some(client) = sv.repl.upstream().and_then(|upstream| upstream.client) else { return };
+        let mut bytes = Vec::new();
+        let offset = sv.repl.offset.to_string();
+        if sv.persist.logs() {
+            let (made, safe) = sv.persist.log.offset;
+            if made == safe && sv.persist.log.buffer.is_empty() {
+                self.follower.safe = sv.repl.offset;
+            }
+            let safe = self.follower.safe.min(sv.repl.offset).to_string();
+            write::command(&mut bytes, &["REPLCONF", "ACK", &offset, "FACK", &safe]);
+        } else {
+            write::command(&mut bytes, &["REPLCONF", "ACK", &offset]);
+        }
+        sv.send(client, bytes);
+        self.deliver();
+    }
+
+    /// A turn of the primary's connection is over. `before`: bytes that had been received before.
+    pub(crate) fn after_primary(&mut self, key: usize, before: u64) {
+        let Some(conn) = self.io.conns.get(key) else { return };
+        let (came, waiting) = (conn.net.0 > before, conn.input.len() as u64);
+        let now = (self.engine.sv.stamp / 1_000_000) as i64;
+        replication::link::after_turn(&mut self.engine.sv, waiting, came.then_some(now));
+        self.deliver();
+    }
+
+    /// What the primary sends is no stream of commands: there is nothing to go on from.
+    pub(crate) fn stream_damaged(&mut self, error: totality_resp::ProtocolError) {
+        self.io.log.warning(format!("Protocol error ({error}) in the stream of the master"));
+        if let Some(upstream) = self.upstream() {
+            upstream.fresh = true;
+        }
+    }
+
+    /// The connection of the primary is gone; it is looked for again at once.
+    pub(crate) fn lost_primary(&mut self) {
+        self.io.log.notice("Connection with master lost.");
+        self.follower.next_try = Instant::now();
+    }
+
+    /// Once a second.
+    pub(crate) fn follow_cron(&mut self) {
+        let limit = self.engine.sv.config.repl_timeout;
+        if let Some(link) = self.follower.link.take_if(|l| l.active.elapsed().as_secs() > limit) {
+            let why = match link.phase {
+                Phase::Connecting | Phase::Handshake(_) => "Timeout connecting to the MASTER...",
+                _ => {
+                    "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' \
+                     parameter in the configuration to a larger value."
+                }
+            };
+            self.link_failed(link, why);
+        }
+        let now = (self.engine.sv.stamp / 1_000_000) as i64;
+        let Some(upstream) = self.engine.sv.repl.upstream() else { return };
+        if upstream.link != LinkState::Connected {
+            return;
+        }
+        if now - upstream.last_io > limit as i64 {
+            self.io.log.warning("MASTER timeout: no data nor PING received...");
+            self.io.drop_primary();
+            return;
+        }
+        self.acknowledge();
+    }
+}
