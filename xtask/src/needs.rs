@@ -1,15 +1,11 @@
 //! What the tests need from outside, installed where that is possible and plainly missing where it is not.
 
 use crate::run::{self, Job};
+use std::path::Path;
 
 /// Debian packages by a program that each brings.
 const DEBIAN: [(&str, &str); 3] =
     [("redis-server", "redis-server"), ("redis-cli", "redis-tools"), ("lua5.1", "lua5.1")];
-
-/// Version of `redis` for Python that the smoke test was written against.
-const REDIS_PY: &str = "redis==5.2.1";
-/// The two client libraries for Node.
-const NODE: [&str; 2] = ["ioredis@5.4.2", "redis@4.7.0"];
 
 fn have(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -32,23 +28,38 @@ pub fn debian() {
     }
 }
 
-/// Lays the client libraries for the smoke tests under the build directory.
+/// Lays client libraries, and what is built on them, under the build directory: the versions that stand beside the
+/// smoke tests.
 pub fn clients() {
-    let dir = run::target().join("clients");
-    let python = dir.join("python");
-    if !python.join("redis").is_dir() && have("python3") {
-        let target = python.to_string_lossy().into_owned();
-        let args = ["-m", "pip", "install", "-q", "--no-input", "--target", &target, REDIS_PY];
-        report("redis-py", Job::new("python3", &args).quiet());
+    let (dir, from) = (run::target().join("clients"), run::root().join("tests/clients"));
+    let (python, wanted) = (dir.join("python"), from.join("requirements.txt"));
+    if have("python3") && !same(&wanted, &python.join("requirements.txt")) {
+        let (target, list) = (python.to_string_lossy().into_owned(), wanted.to_string_lossy().into_owned());
+        // The list names all that is needed: nothing else may come along.
+        let args = ["-m", "pip", "install", "-q", "--no-input", "--no-deps", "--upgrade", "--target", &target, "-r", &list];
+        report("libraries for Python", Job::new("python3", &args).quiet() && put(&wanted, &python));
     }
-    let node = dir.join("node");
-    if !node.join("node_modules/redis").is_dir() && have("npm") {
+    let (node, wanted) = (dir.join("node"), from.join("package-lock.json"));
+    if have("npm") && !same(&wanted, &node.join("installed.json")) {
         let prefix = node.to_string_lossy().into_owned();
-        let args = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
-        report("ioredis and node-redis", Job::new("npm", &args).with(&NODE).quiet());
+        let args = ["ci", "--ignore-scripts", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
+        let laid = put(&from.join("package.json"), &node) && put(&wanted, &node);
+        let done = laid && Job::new("npm", &args).quiet();
+        report("libraries for Node", done && std::fs::copy(&wanted, node.join("installed.json")).is_ok());
     }
 }
 
+/// True when both files are there and say the same.
+fn same(a: &Path, b: &Path) -> bool {
+    matches!((std::fs::read(a), std::fs::read(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Copies a file into a directory, which is made if it is missing.
+fn put(file: &Path, dir: &Path) -> bool {
+    let Some(name) = file.file_name() else { return false };
+    std::fs::create_dir_all(dir).is_ok() && std::fs::copy(file, dir.join(name)).is_ok()
+}
+
 fn report(what: &str, ok: bool) {
-    println!("== {what}: {}", if ok { "installed" } else { "not to be had, its test will be skipped" });
+    println!("== {what}: {}", if ok { "installed" } else { "not to be had, their tests will be skipped" });
 }

@@ -98,6 +98,52 @@ fn node_redis() {
     );
 }
 
+/// What is built on ioredis, node-redis or a client of its own: the script prints how many checks held.
+fn node(label: &str, script: &str, library: &str) {
+    let library = format!("node/node_modules/{library}");
+    outside(label, "node", script, &library, "NODE_PATH", "node/node_modules");
+}
+
+/// What is built on redis-py.
+fn python(label: &str, script: &str, library: &str) {
+    outside(label, "python3", script, &format!("python/{library}"), "PYTHONPATH", "python");
+}
+
+#[test]
+fn bullmq() {
+    node("BullMQ", "bullmq.js", "bullmq");
+}
+
+#[test]
+fn queues_of_node() {
+    node("Bull, Bee-Queue", "queues.js", "bee-queue");
+}
+
+#[test]
+fn locks_limiters_and_sessions_of_node() {
+    node("redlock, redis-semaphore, rate-limiter-flexible, connect-redis", "limiters.js", "redlock");
+}
+
+#[test]
+fn celery() {
+    python("Celery, Kombu", "celery_app.py", "celery");
+}
+
+#[test]
+fn rq() {
+    python("RQ", "rq_jobs.py", "rq");
+}
+
+#[test]
+fn queues_of_python() {
+    python("Dramatiq, arq, Huey", "workers.py", "dramatiq");
+}
+
+#[test]
+fn locks_limiters_and_sessions_of_python() {
+    python("redis-py's locks, limits, pottery, Flask-Session", "locks.py", "pottery");
+}
+
 fn from_redis_rs(reply: redis::Value) -> Value {
     match reply {
         redis::Value::Nil => Value::Nil,
