@@ -36,7 +36,19 @@ pub fn clients() {
     if have("python3") && !same(&wanted, &python.join("requirements.txt")) {
         let (target, list) = (python.to_string_lossy().into_owned(), wanted.to_string_lossy().into_owned());
         // The list names all that is needed: nothing else may come along.
-        let args = ["-m", "pip", "install", "-q", "--no-input", "--no-deps", "--upgrade", "--target", &target, "-r", &list];
+        let args = [
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-input",
+            "--no-deps",
+            "--upgrade",
+            "--target",
+            &target,
+            "-r",
+            &list,
+        ];
         report("libraries for Python", Job::new("python3", &args).quiet() && put(&wanted, &python));
     }
     let (node, wanted) = (dir.join("node"), from.join("package-lock.json"));

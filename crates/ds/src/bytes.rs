@@ -154,7 +154,13 @@ impl Bytes {
         if need <= self.capacity() {
             return;
         }
-        let cap = if slack { need.saturating_add(need.min(MAX_SLACK)) } else { need };
+        let room = match (slack, self.is_empty()) {
+            (false, _) => 0,
+            // What is written in one go (SETRANGE, SETBIT of a new key) seldom grows further.
+            (true, true) => (need / 8).clamp(8, MAX_SLACK),
+            (true, false) => need.min(MAX_SLACK),
+        };
+        let cap = need.saturating_add(room);
         let len = self.len();
         if cap > u32::MAX as usize {
             let mut v = std::mem::take(self).into_vec();
@@ -411,6 +417,11 @@ mod tests {
     #[test]
     fn inline_boundary() {
         assert_eq!(Bytes::from(&[1u8; 22][..]).heap_bytes(), 0);
+        let mut new = Bytes::new();
+        new.write_at(99_999, b"x");
+        assert_eq!(new.heap_bytes(), 112_500);
+        new.push_slice(&[1; 20_000]);
+        assert_eq!(new.heap_bytes(), 240_000);
         assert_eq!(Bytes::from(&[1u8; 23][..]).heap_bytes(), 23);
         let mut b = Bytes::from(&[7u8; 40][..]);
         b.resize(3);

@@ -10,6 +10,7 @@ use crate::num::parse_i64;
 
 const HEADER: usize = 6;
 const EOF: u8 = 0xFF;
+const EMPTY: [u8; 7] = [7, 0, 0, 0, 0, 0, EOF];
 const LEN_UNKNOWN: u16 = u16::MAX;
 
 /// A listpack never grows past this many bytes (1 GiB).
@@ -213,9 +214,29 @@ impl std::fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 /// The list. See the module's documentation.
-#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listpack {
-    buf: Vec<u8>,
+    // The header says how much of it is the list; the rest is slack. So a list takes two words where it lies.
+    buf: Box<[u8]>,
+}
+
+impl Clone for Listpack {
+    fn clone(&self) -> Self {
+        Listpack { buf: self.as_bytes().into() }
+    }
+}
+
+impl PartialEq for Listpack {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Listpack {}
+
+impl std::fmt::Debug for Listpack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
 }
 
 impl Default for Listpack {
@@ -235,13 +256,13 @@ fn room(bytes: usize) -> usize {
 impl Listpack {
     /// An empty list (seven bytes).
     pub fn new() -> Self {
-        Listpack { buf: vec![7, 0, 0, 0, 0, 0, EOF] }
+        Listpack { buf: Box::new(EMPTY) }
     }
 
     /// An empty list with room for `bytes` bytes in all.
     pub fn with_capacity(bytes: usize) -> Self {
-        let mut buf = Vec::with_capacity(bytes.clamp(7, MAX_BYTES));
-        buf.extend_from_slice(&[7, 0, 0, 0, 0, 0, EOF]);
+        let mut buf = vec![0; bytes.clamp(EMPTY.len(), MAX_BYTES)].into_boxed_slice();
+        buf[..EMPTY.len()].copy_from_slice(&EMPTY);
         Listpack { buf }
     }
 
@@ -250,30 +271,34 @@ impl Listpack {
     /// # Errors
     /// [`Malformed`] if the header, an element or the end is not as it must be.
     pub fn from_vec(buf: Vec<u8>) -> Result<Self, Malformed> {
-        if validate(&buf) { Ok(Listpack { buf }) } else { Err(Malformed) }
+        if validate(&buf) { Ok(Listpack { buf: buf.into_boxed_slice() }) } else { Err(Malformed) }
     }
 
     /// The whole listpack, header included.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.buf
+        &self.buf[..self.byte_len()]
     }
 
     /// The whole listpack as a vector.
     pub fn into_vec(self) -> Vec<u8> {
-        self.buf
+        let len = self.byte_len();
+        let mut out = self.buf.into_vec();
+        out.truncate(len);
+        out
     }
 
     /// Size of the whole listpack in bytes.
     #[inline]
     pub fn byte_len(&self) -> usize {
-        self.buf.len()
+        let total = self.buf.first_chunk().map_or(0, |total| u32::from_le_bytes(*total) as usize);
+        total.min(self.buf.len())
     }
 
     /// Allocated bytes.
     #[inline]
     pub fn heap_bytes(&self) -> usize {
-        self.buf.capacity()
+        self.buf.len()
     }
 
     /// Number of elements: O(1) below 65,535, a walk otherwise.
@@ -292,7 +317,7 @@ impl Listpack {
     /// True if `add` more bytes keep the listpack within [`MAX_BYTES`].
     #[inline]
     pub fn safe_to_add(&self, add: usize) -> bool {
-        self.buf.len().saturating_add(add) <= MAX_BYTES
+        self.byte_len().saturating_add(add) <= MAX_BYTES
     }
 
     #[inline]
@@ -307,9 +332,16 @@ impl Listpack {
         self.buf[4..6].copy_from_slice(&n.to_le_bytes());
     }
 
-    fn set_total(&mut self) {
-        let n = self.buf.len() as u32;
-        self.buf[..4].copy_from_slice(&n.to_le_bytes());
+    fn set_total(&mut self, n: usize) {
+        self.buf[..4].copy_from_slice(&(n as u32).to_le_bytes());
+    }
+
+    /// Moves the list into an allocation of `n` bytes, which must hold it.
+    fn set_capacity(&mut self, n: usize) {
+        let mut buf = std::mem::take(&mut self.buf).into_vec();
+        buf.reserve_exact(n.saturating_sub(buf.len()));
+        buf.resize(n, 0);
+        self.buf = buf.into_boxed_slice();
     }
 
     /// The first element's position.
@@ -321,7 +353,7 @@ impl Listpack {
     /// `pos` if an element starts there, None at the end.
     #[inline]
     fn at(&self, pos: usize) -> Option<usize> {
-        match self.buf.get(pos) {
+        match self.as_bytes().get(pos) {
             Some(&b) if b != EOF => Some(pos),
             _ => None,
         }
@@ -330,13 +362,13 @@ impl Listpack {
     /// The last element's position.
     #[inline]
     pub fn last(&self) -> Option<usize> {
-        self.prev(self.buf.len() - 1)
+        self.prev(self.byte_len() - 1)
     }
 
     /// Offset just behind the element at `pos`.
     #[inline]
     fn skip(&self, pos: usize) -> Option<usize> {
-        let len = encoded_len(self.buf.get(pos..)?)?;
+        let len = encoded_len(self.as_bytes().get(pos..)?)?;
         pos.checked_add(len + backlen_size(len))
     }
 
@@ -349,7 +381,7 @@ impl Listpack {
     /// The position of the element before the one at `pos`.
     #[inline]
     pub fn prev(&self, pos: usize) -> Option<usize> {
-        if pos <= HEADER || pos >= self.buf.len() {
+        if pos <= HEADER || pos >= self.byte_len() {
             return None;
         }
         let mut len = 0usize;
@@ -399,7 +431,7 @@ impl Listpack {
     /// The element at `pos`; an empty string if there is none.
     #[inline]
     pub fn get(&self, pos: usize) -> Item<'_> {
-        match decode(self.buf.get(pos..).unwrap_or(&[])) {
+        match decode(self.as_bytes().get(pos..).unwrap_or(&[])) {
             Some((_, item)) => item,
             None => Item::Str(&[]),
         }
@@ -455,20 +487,15 @@ impl Listpack {
 
     /// Makes the bytes `at..at+old` a gap of `new` bytes.
     fn gap(&mut self, at: usize, old: usize, new: usize) {
-        let len = self.buf.len();
-        if new > old {
-            let grow = new - old;
-            if self.buf.capacity() - len < grow {
-                self.buf.reserve_exact(room(len + grow) - len);
-            }
-            self.buf.resize(len + grow, 0);
-            self.buf.copy_within(at + old..len, at + new);
-        } else if new < old {
-            self.buf.copy_within(at + old..len, at + new);
-            self.buf.truncate(len - (old - new));
-            if self.buf.capacity() > 64 && self.buf.len() * 2 < self.buf.capacity() {
-                self.buf.shrink_to(self.buf.len() + self.buf.len() / 8);
-            }
+        let len = self.byte_len();
+        let end = len - old + new;
+        if end > self.buf.len() {
+            self.set_capacity(room(end));
+        }
+        self.buf.copy_within(at + old..len, at + new);
+        self.set_total(end);
+        if new < old && self.buf.len() > 64 && end * 2 < self.buf.len() {
+            self.set_capacity(room(end));
         }
     }
 
@@ -480,11 +507,10 @@ impl Listpack {
         self.buf[at..at + head].copy_from_slice(&e.head[..head]);
         self.buf[at + head..at + len].copy_from_slice(e.body);
         write_backlen(&mut self.buf[at + len..at + len + back], len);
-        self.set_total();
     }
 
     fn insert_encoded(&mut self, at: usize, e: Encoded<'_>) {
-        let at = at.clamp(HEADER, self.buf.len() - 1);
+        let at = at.clamp(HEADER, self.byte_len() - 1);
         self.put(at, 0, e);
         let n = self.header_len();
         if n != LEN_UNKNOWN {
@@ -495,13 +521,13 @@ impl Listpack {
     /// Appends a string; it is stored as an integer if it is the canonical form of one.
     #[inline]
     pub fn push_back(&mut self, s: &[u8]) {
-        self.insert_encoded(self.buf.len() - 1, Encoded::of_bytes(s));
+        self.insert_encoded(self.byte_len() - 1, Encoded::of_bytes(s));
     }
 
     /// Appends an integer.
     #[inline]
     pub fn push_back_int(&mut self, v: i64) {
-        self.insert_encoded(self.buf.len() - 1, Encoded::of_int(v));
+        self.insert_encoded(self.byte_len() - 1, Encoded::of_int(v));
     }
 
     /// Appends an element of another listpack.
@@ -535,14 +561,14 @@ impl Listpack {
 
     /// Inserts a string after the element at `pos`; gives the new element's position.
     pub fn insert_after(&mut self, pos: usize, s: &[u8]) -> usize {
-        let at = self.skip(pos).unwrap_or(usize::MAX).min(self.buf.len() - 1);
+        let at = self.skip(pos).unwrap_or(usize::MAX).min(self.byte_len() - 1);
         self.insert_encoded(at, Encoded::of_bytes(s));
         at
     }
 
     fn replace_encoded(&mut self, pos: usize, e: Encoded<'_>) {
         if let Some(end) = self.skip(pos)
-            && end < self.buf.len()
+            && end < self.byte_len()
         {
             self.put(pos, end - pos, e);
         }
@@ -569,7 +595,7 @@ impl Listpack {
         let mut gone = 0usize;
         while gone < num
             && let Some(e) = self.at(end).and_then(|e| self.skip(e))
-            && e < self.buf.len()
+            && e < self.byte_len()
         {
             end = e;
             gone += 1;
@@ -579,7 +605,6 @@ impl Listpack {
         if n != LEN_UNKNOWN {
             self.set_header_len(n.saturating_sub(gone as u16));
         }
-        self.set_total();
         self.at(pos)
     }
 
@@ -596,17 +621,16 @@ impl Listpack {
     /// Appends all elements of `other`.
     pub fn append(&mut self, other: &Listpack) {
         let n = self.len() + other.len();
-        let body = &other.buf[HEADER..other.buf.len() - 1];
-        let at = self.buf.len() - 1;
+        let body = &other.as_bytes()[HEADER..other.byte_len() - 1];
+        let at = self.byte_len() - 1;
         self.gap(at, 0, body.len());
         self.buf[at..at + body.len()].copy_from_slice(body);
         self.set_header_len(n.min(LEN_UNKNOWN as usize) as u16);
-        self.set_total();
     }
 
     /// Gives slack back.
     pub fn shrink_to_fit(&mut self) {
-        self.buf.shrink_to_fit();
+        self.set_capacity(self.byte_len());
     }
 }
 

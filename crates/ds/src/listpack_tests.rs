@@ -117,7 +117,7 @@ proptest! {
         prop_assert!(!validate(&b) || b.len() >= 7);
         // Without the check on entry, every method must still return.
         if b.len() >= 7 {
-            let mut l = Listpack { buf: b.clone() };
+            let mut l = Listpack { buf: b.clone().into() };
             l.iter().count();
             l.iter_rev().take(100).count();
             l.seek(3); l.seek(-3); l.len(); l.find(None, b"x", 1); l.last();
@@ -127,7 +127,7 @@ proptest! {
         }
         let mut good = lp(&["12", "abc", "70000", "x"]);
         for (at, v) in flips { let n = good.buf.len(); good.buf[at as usize % n] = v; }
-        b = good.buf;
+        b = good.into_vec();
         if let Ok(l) = Listpack::from_vec(b) { prop_assert_eq!(l.iter().count(), l.len()); }
     }
 }

@@ -50,7 +50,7 @@ bitflags! {
         const IMMEDIATE = 1 << 19;
         /// Runs a script: the time limit, OOM and read-only rules are judged by the script's own flags.
         const SCRIPT = 1 << 20;
-        /// Never reached by CLIENT PAUSE WRITE rules although it may write (internal).
+        /// Refused while a replica loads beside the data that it serves. No file is loaded so here: it is only shown.
         const NO_ASYNC_LOADING = 1 << 21;
         /// No key is mandatory.
         const NO_MANDATORY_KEYS = 1 << 22;
@@ -58,6 +58,8 @@ bitflags! {
         const SUBSCRIBED = 1 << 23;
         /// Its arguments hold secrets: redacted in MONITOR and SLOWLOG.
         const SENSITIVE = 1 << 24;
+        /// Not for users: COMMAND DOCS marks it so.
+        const SYSTEM = 1 << 25;
     }
 }
 
@@ -293,14 +295,14 @@ pub struct Spec {
     pub since: &'static str,
     /// One line: what it does.
     pub summary: &'static str,
-    /// Time complexity, as documented.
+    /// Time complexity, as documented; empty where it makes no sense.
     pub complexity: &'static str,
     /// Tips of COMMAND INFO (`nondeterministic_output`, …).
     pub tips: &'static [&'static str],
     /// Arguments of COMMAND DOCS, in the notation of [`crate::args`].
     pub args: &'static str,
-    /// The version that deprecated it; empty where none did.
-    pub deprecated: &'static str,
+    /// The version that deprecated it and what to use instead.
+    pub deprecated: Option<(&'static str, &'static str)>,
     /// The implementation; of a container, what answers when no subcommand matches is the gate's own error.
     pub handler: Handler,
     /// Subcommands of a container.
@@ -322,7 +324,7 @@ impl Spec {
             complexity: "O(1)",
             tips: &[],
             args: "",
-            deprecated: "",
+            deprecated: None,
             handler,
             subs: &[],
         }
@@ -359,9 +361,24 @@ impl Spec {
         self.args = args;
         self
     }
-    /// Sets the version that deprecated it.
-    pub const fn deprecated(mut self, since: &'static str) -> Self {
-        self.deprecated = since;
+    /// Sets the version that deprecated it, and what to use instead.
+    pub const fn deprecated(mut self, since: &'static str, instead: &'static str) -> Self {
+        self.deprecated = Some((since, instead));
+        self
+    }
+    /// Sets the version alone.
+    pub const fn since(mut self, since: &'static str) -> Self {
+        self.since = since;
+        self
+    }
+    /// Adds properties.
+    pub const fn also(mut self, flags: Flags) -> Self {
+        self.flags = self.flags.union(flags);
+        self
+    }
+    /// Marks it as not for users.
+    pub const fn system(mut self) -> Self {
+        self.flags = self.flags.union(Flags::SYSTEM);
         self
     }
     /// Makes it a container of subcommands.

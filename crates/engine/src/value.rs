@@ -19,9 +19,9 @@ pub enum Value {
     /// A set.
     Set(Box<Set>),
     /// A hash.
-    Hash(Box<Hash>),
+    Hash(Hash),
     /// A sorted set.
-    ZSet(Box<ZSet>),
+    ZSet(ZSet),
     /// A stream.
     Stream(Box<Stream>),
 }
@@ -222,8 +222,8 @@ impl Value {
             Value::Int(_) => 0,
             Value::List(v) => size_of::<List>() + v.mem(),
             Value::Set(v) => size_of::<Set>() + v.mem(),
-            Value::Hash(v) => size_of::<Hash>() + v.mem(),
-            Value::ZSet(v) => size_of::<ZSet>() + v.mem(),
+            Value::Hash(v) => v.mem(),
+            Value::ZSet(v) => v.mem(),
             Value::Stream(v) => size_of::<Stream>() + v.mem(),
         }
     }
@@ -233,8 +233,8 @@ impl Value {
         match self {
             Value::List(v) => size_of::<List>() + v.recount(),
             Value::Set(v) => size_of::<Set>() + v.recount(),
-            Value::Hash(v) => size_of::<Hash>() + v.recount(),
-            Value::ZSet(v) => size_of::<ZSet>() + v.recount(),
+            Value::Hash(v) => v.recount(),
+            Value::ZSet(v) => v.recount(),
             _ => self.mem(),
         }
     }
@@ -304,7 +304,7 @@ macro_rules! collection {
             fn of_mut(value: &mut Value) -> Option<&mut Self> {
                 match value { Value::$type(v) => Some(v), _ => None }
             }
-            fn into_value(self) -> Value { Value::$type(Box::new(self)) }
+            fn into_value(self) -> Value { Value::$type(self.into()) }
             fn is_empty(&self) -> bool { self.len() == 0 }
         }
     )*};

@@ -86,6 +86,8 @@ pub(crate) struct Log {
     broken: bool,
     /// The same, but a base is being written that will make it whole.
     mending: bool,
+    /// How long the last write, and the last fsync that replies waited for, took; zero when there was none.
+    pub(crate) took: [Duration; 2],
 }
 
 impl Log {
@@ -121,6 +123,7 @@ impl Log {
             waiting_since: None,
             broken: false,
             mending: false,
+            took: [Duration::ZERO; 2],
         };
         log.others = log.count_others();
         Ok(log)
@@ -151,14 +154,18 @@ impl Log {
         self.reap(info);
         let policy = config.appendfsync;
         let now = self.disk.now();
+        self.took = [Duration::ZERO; 2];
         if !info.buffer.is_empty() && !self.postpone(policy, now, info) {
             self.append(info, policy)?;
+            self.took[0] = self.disk.now() - now;
         }
         if policy == ALWAYS {
             if self.asked < self.offset && !self.broken {
+                let began = self.disk.now();
                 if let Err(e) = self.file.sync() {
                     return Err(self.lost(info, policy, &reason(&e)));
                 }
+                self.took[1] = self.disk.now() - began;
                 (self.asked, info.offset.1, self.last_sync) = (self.offset, self.offset, now);
             }
         } else if policy == EVERYSEC

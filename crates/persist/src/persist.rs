@@ -664,6 +664,10 @@ impl Persist {
                 sv.log(LogLevel::Warning, why.clone());
                 self.fatal = Some(why);
             }
+            let threshold = sv.config.latency_monitor_threshold;
+            for (event, took) in ["aof-write", "aof-fsync-always"].into_iter().zip(log.took) {
+                sv.latency.note(threshold, event, took.as_micros() as u64, sv.stamp);
+            }
             let after = &sv.persist.log.error;
             if *after != before {
                 let line = match after {

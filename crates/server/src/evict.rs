@@ -56,9 +56,20 @@ fn limit(config: &Config) -> Option<u64> {
     Some(bytes.max(LEAST))
 }
 
-/// Brings up to date what a connection adds to the memory of all clients. Replicas are not counted: their buffers must
+/// Output that fits here is shown as Redis's fixed buffer, more as its list of blocks.
+const FIXED: usize = 16 * 1024;
+
+/// Brings up to date what a connection adds to the memory of all clients, and what is shown of its output. Replicas are not counted: their buffers must
 /// not make the server evict what they are to be told of.
 pub(crate) fn account(engine: &mut Engine, conn: &mut Conn) {
+    if let Some(io) = engine.client_io(conn.client) {
+        let pending = conn.pending();
+        let small = pending <= FIXED;
+        io.obl = if small { pending } else { 0 };
+        io.oll = usize::from(!small);
+        io.omem = if small { 0 } else { conn.output.capacity() };
+        io.net_out = conn.net.1;
+    }
     let held = match engine.sv.clients.get(conn.client) {
         Some(client) if !client.replica => client.held_memory() + engine.ks.watch.memory(conn.client),
         _ => return forget(&mut engine.sv, conn),

@@ -351,18 +351,7 @@ impl Server {
     /// Writes all replies.
     pub(crate) fn flush(&mut self) {
         let engine = &mut self.engine;
-        self.io.flush(None, |conn| {
-            if let Some(io) = engine.client_io(conn.client) {
-                let pending = conn.pending();
-                // Redis's two places for output: a fixed buffer of 16 KB and a list of blocks.
-                let small = pending <= 16 * 1024;
-                io.obl = if small { pending } else { 0 };
-                io.oll = usize::from(!small);
-                io.omem = if small { 0 } else { conn.output.capacity() };
-                io.net_out = conn.net.1;
-            }
-            evict::account(engine, conn);
-        });
+        self.io.flush(None, |conn| evict::account(engine, conn));
     }
 
     /// Closes what is to be closed.

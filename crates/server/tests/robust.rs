@@ -91,6 +91,33 @@ fn a_slow_reader_is_bounded_by_its_limit_and_costs_others_nothing() {
 }
 
 #[test]
+fn what_waits_for_a_slow_reader_is_shown() {
+    let server = serve(&[]);
+    let mut other = server.client();
+    let mut slow = server.connect();
+    let mut sent = Vec::new();
+    command(&mut sent, &["SUBSCRIBE", "news"]);
+    slow.write_all(&sent).unwrap();
+    let news = "n".repeat(100_000);
+    let waits = |list: &str| -> Vec<usize> {
+        let fields = list.split(' ').filter_map(|field| field.strip_prefix("omem="));
+        fields.map(|n| n.parse().unwrap()).collect()
+    };
+    // First the kernel's buffers fill, then ours, and each message must be seen to add to it.
+    let mut seen = Vec::new();
+    for _ in 0..1000 {
+        other.call(&["PUBLISH", "news", &news]).unwrap();
+        let list = other.call(&["CLIENT", "LIST", "TYPE", "pubsub"]).unwrap().text();
+        seen.extend(waits(&list).into_iter().filter(|n| *n > 0));
+        if seen.len() == 5 {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 5, "{seen:?}");
+    assert!(seen[4] > 400_000 && seen.is_sorted(), "{seen:?}");
+}
+
+#[test]
 fn a_soft_limit_holds_after_its_time() {
     let server = serve(&["--client-output-buffer-limit", "normal 0 1mb 1"]);
     let mut other = server.client();

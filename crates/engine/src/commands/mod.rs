@@ -38,7 +38,7 @@ table! {
     connection { auth client echo hello ping quit reset select }
     generic {
         copy del dump exists expire expireat expiretime keys migrate move_ object persist pexpire pexpireat pexpiretime pttl
-        randomkey rename renamenx restore scan sort sort_ro touch ttl type_ unlink wait waitaof
+        randomkey rename renamenx restore restore_asking scan sort sort_ro touch ttl type_ unlink wait waitaof
     }
     geo {
         geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch
@@ -346,7 +346,9 @@ pub fn container(cx: &mut Cx<'_>) -> Res {
 /// The row of every HELP subcommand.
 pub const fn help_row(group: crate::spec::Group, since: &'static str) -> Spec {
     let own = match group {
-        crate::spec::Group::Connection | crate::spec::Group::Scripting => crate::spec::Cat::empty(),
+        crate::spec::Group::Connection | crate::spec::Group::Scripting | crate::spec::Group::Stream => {
+            crate::spec::Cat::empty()
+        }
         _ => crate::spec::Cat::NOT_OF_GROUP,
     };
     Spec::new("help", 2, group, Flags::LOADING.union(Flags::STALE), help).cats(own).doc(

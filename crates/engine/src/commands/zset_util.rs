@@ -7,6 +7,7 @@ use crate::notify::Event;
 use crate::reply::Reply;
 use crate::types::{Added, LexBound, LexRange, ScoreRange, ZAdd, ZSet, ZSetCfg};
 use crate::value::Collection;
+use totality_ds::listpack::entry_size_int;
 use totality_ds::{Bytes, Item};
 
 /// A member with its score, on its way to a key or a reply.
@@ -115,6 +116,15 @@ pub fn add(cx: &mut Cx<'_>, incr: bool) -> Res {
     add_pairs(cx, pairs, &scores, how, count_changed)
 }
 
+/// Bytes that a new compact set of these pairs takes, about.
+fn capacity(pairs: &[&[u8]], scores: &[f64]) -> usize {
+    let score = |score: &f64, text: &[u8]| {
+        if score.fract() == 0.0 { entry_size_int(*score as i64) } else { text.len() + 2 }
+    };
+    let pairs = pairs.chunks_exact(2).zip(scores);
+    7 + pairs.map(|(pair, value)| score(value, pair[0]) + pair[1].len() + 2).sum::<usize>()
+}
+
 /// Adds pairs of score and member, whose scores were read already, and replies as ZADD does.
 pub fn add_pairs(cx: &mut Cx<'_>, pairs: &[&[u8]], scores: &[f64], how: ZAdd, count_changed: bool) -> Res {
     let cfg = ZSetCfg::of(cx.ks);
@@ -132,7 +142,8 @@ pub fn add_pairs(cx: &mut Cx<'_>, pairs: &[&[u8]], scores: &[f64], how: ZAdd, co
         }
         None => {}
     }
-    let set = guard.get_or_create(|| ZSet::for_members(scores.len(), pairs[1].len(), &cfg))?;
+    let set = guard
+        .get_or_create(|| ZSet::with_capacity(scores.len(), pairs[1].len(), capacity(pairs, scores), &cfg))?;
     let (mut added, mut updated, mut result) = (0, 0, None);
     for (pair, score) in pairs.chunks_exact(2).zip(scores) {
         result = match set.add(pair[1], *score, how, &cfg) {

@@ -31,14 +31,14 @@ pub fn into_value(object: Object, ks: &Keyspace) -> Res<Value> {
         Object::SetPack(pack) => Value::Set(Box::new(
             Set::from_listpack(pack, &SetCfg::of(ks)).ok_or("Set listpack integrity check failed.")?,
         )),
-        Object::ZSet(members) => Value::ZSet(Box::new(zset(&members, &ZSetCfg::of(ks))?)),
-        Object::ZSetPack(pack) => Value::ZSet(Box::new(
+        Object::ZSet(members) => Value::ZSet(zset(&members, &ZSetCfg::of(ks))?),
+        Object::ZSetPack(pack) => Value::ZSet(
             ZSet::from_listpack(pack, &ZSetCfg::of(ks)).ok_or("Zset listpack integrity check failed.")?,
-        )),
-        Object::Hash(fields) => Value::Hash(Box::new(hash(&fields, &HashCfg::of(ks))?)),
-        Object::HashPack(pack) => Value::Hash(Box::new(
+        ),
+        Object::Hash(fields) => Value::Hash(hash(&fields, &HashCfg::of(ks))?),
+        Object::HashPack(pack) => Value::Hash(
             Hash::from_listpack(pack, &HashCfg::of(ks)).ok_or("Hash listpack integrity check failed.")?,
-        )),
+        ),
         Object::Stream(stream) => Value::Stream(Box::new(self::stream(*stream)?)),
     })
 }

@@ -6,7 +6,7 @@ use crate::types::{Group, Hash, List, Set, Stream, ZSet};
 use crate::value::Value;
 use totality_ds::quicklist::Node;
 use totality_ds::{Item, StreamId};
-use totality_rdb::{VERSION, VERSION_REDIS_8, VERSION_VALKEY_9, Writer, file, types};
+use totality_rdb::{VERSION, VERSION_7_0, VERSION_REDIS_8, VERSION_VALKEY_9, Writer, file, types};
 
 /// The containers of a list's nodes.
 const PLAIN: u64 = 1;
@@ -17,6 +17,16 @@ pub fn value_version(value: &Value, wanted: u16) -> u16 {
     match value {
         Value::Hash(hash) if hash.has_deadlines() && wanted < VERSION_REDIS_8 => VERSION_VALKEY_9,
         _ => wanted,
+    }
+}
+
+/// The oldest version that carries a value whole, for servers of which nothing is known; `wanted` where an older one
+/// would lose something (when a consumer of a stream was last active) or does not know it (deadlines of fields).
+pub fn portable_version(value: &Value, wanted: u16) -> u16 {
+    match value {
+        Value::Stream(_) => wanted,
+        Value::Hash(hash) if hash.has_deadlines() => wanted,
+        _ => wanted.min(VERSION_7_0),
     }
 }
 

@@ -27,7 +27,7 @@ fn recount(hash: &Hash) -> usize {
 
 #[test]
 fn a_compact_hash_is_small() {
-    assert_eq!(size_of::<Hash>(), 24);
+    assert_eq!(size_of::<Hash>(), 16);
 }
 
 #[test]

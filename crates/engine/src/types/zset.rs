@@ -300,6 +300,15 @@ impl ZSet {
         }
     }
 
+    /// The same, with room in a compact one for `bytes` bytes in all.
+    pub fn with_capacity(count: usize, len: usize, bytes: usize, cfg: &ZSetCfg) -> Self {
+        let mut set = Self::for_members(count, len, cfg);
+        if let Repr::Pack(lp) = &mut set.repr {
+            *lp = Listpack::with_capacity(bytes.min(1 << 16));
+        }
+        set
+    }
+
     /// A set of members that are in order and different, in the smallest encoding that `cfg` allows.
     pub fn from_sorted<'a>(
         members: impl ExactSizeIterator<Item = (&'a [u8], f64)> + Clone,

@@ -12,7 +12,7 @@ use crate::spec::{Cat, Flags, Group, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("asking", 1, Group::Cluster, Flags::FAST.union(Flags::LOADING).union(Flags::STALE), run)
+    Spec::new("asking", 1, Group::Cluster, Flags::FAST, run)
         .cats(Cat::CONNECTION)
         .doc("3.0.0", "O(1)", "A connection's mode in a cluster.");
 

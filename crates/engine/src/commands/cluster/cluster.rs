@@ -22,46 +22,56 @@ pub const SPEC: Spec = Spec::new("cluster", -2, Group::Cluster, Flags::empty(), 
     .doc("3.0.0", "Depends on the subcommand", "Cluster management.")
     .subs(SUBS);
 
-const fn sub(name: &'static str, arity: i32, summary: &'static str, run: Handler) -> Spec {
-    Spec::new(name, arity, Group::Cluster, Flags::LOADING.union(Flags::STALE), run).doc("3.0.0", "O(N)", summary)
+const NO_ASYNC: Flags = Flags::NO_ASYNC_LOADING;
+const VARIES: &[&str] = &["nondeterministic_output"];
+
+/// What tells of this node, also while it loads.
+const fn of_node(name: &'static str, since: &'static str, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, 2, Group::Cluster, Flags::LOADING.union(Flags::STALE), run).doc(since, "O(N)", summary)
 }
 
-/// What changes a cluster is an administrator's and not for scripts.
-const fn change(name: &'static str, arity: i32, summary: &'static str, run: Handler) -> Spec {
-    let flags = Flags::ADMIN.union(Flags::STALE).union(Flags::NOSCRIPT);
-    Spec::new(name, arity, Group::Cluster, flags, run).doc("3.0.0", "O(N)", summary)
+/// What tells of slots and keys.
+const fn of_keys(name: &'static str, arity: i32, since: &'static str, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, arity, Group::Cluster, Flags::STALE, run).doc(since, "O(N)", summary)
+}
+
+/// What is an administrator's.
+const fn change(name: &'static str, arity: i32, flags: Flags, since: &'static str, summary: &'static str, run: Handler) -> Spec {
+    Spec::new(name, arity, Group::Cluster, Flags::ADMIN.union(Flags::STALE).union(flags), run)
+        .doc(since, "O(N)", summary)
+        .no_rollback()
 }
 
 const SUBS: &[Spec] = &[
-    change("addslots", -3, "Assigns slots to this node, which has all of them.", add_slots).args("slot:i*"),
-    change("addslotsrange", -4, "Assigns ranges of slots to this node, which has all of them.", add_slot_ranges).args("range:b*(start-slot:i end-slot:i)"),
-    change("bumpepoch", 2, "Raises the configuration epoch.", bump_epoch),
-    change("count-failure-reports", 3, "Failure reports about a node.", failure_reports).args("node-id:s"),
-    change("delslots", -3, "Refused: this node keeps all slots.", delete_slots).args("slot:i*"),
-    change("delslotsrange", -4, "Refused: this node keeps all slots.", delete_slot_ranges).args("range:b*(start-slot:i end-slot:i)"),
-    change("failover", -2, "Concerns replicas of a cluster only.", failover).args("options:o?(force:t'FORCE' takeover:t'TAKEOVER')"),
-    change("flushslots", 2, "Refused: this node keeps all slots.", flush_slots),
-    change("forget", 3, "Removes a node from the list of known nodes.", forget).args("node-id:s"),
-    change("meet", -4, "Refused: this server is a cluster of one node.", meet).args("ip:s port:i cluster-bus-port:i?^4.0.0"),
-    change("replicas", 3, "The replicas of a node.", replicas).args("node-id:s"),
-    change("replicate", -3, "Makes this node a replica of another.", replicate).args("args:o(node-id:s no-one:b^9.0.0(no:t'NO' one:t'ONE'))"),
-    change("reset", -2, "Gives the node a new id (HARD).", reset).args("reset-type:o?(hard:t'HARD' soft:t'SOFT')"),
-    change("saveconfig", 2, "Writes the node file.", save_config),
-    change("set-config-epoch", 3, "Sets the configuration epoch of a fresh node.", set_config_epoch).args("config-epoch:i"),
-    change("setslot", -4, "Changes the state of a slot.", set_slot).args("slot:i subcommand:o(importing/node-id:s'IMPORTING' migrating/node-id:s'MIGRATING' node/node-id:s'NODE' stable:t'STABLE') timeout/timeout:i'TIMEOUT'?^8.0.0"),
-    change("slaves", 3, "The replicas of a node.", replicas).args("node-id:s").deprecated("5.0.0"),
-    change("slot-stats", -4, "Numbers of keys by slot.", slot_stats).args("filter:o(slotsrange:b'SLOTSRANGE'(start-slot:i end-slot:i) orderby:b'ORDERBY'(metric:s limit:i'LIMIT'? order:o?(asc:t'ASC' desc:t'DESC')))"),
-    sub("countkeysinslot", 3, "Number of keys in a slot.", count_keys).args("slot:i"),
-    sub("getkeysinslot", 4, "Keys of a slot.", get_keys).args("slot:i count:i"),
+    change("addslots", -3, NO_ASYNC, "3.0.0", "Assigns slots to this node, which has all of them.", add_slots).args("slot:i*"),
+    change("addslotsrange", -4, NO_ASYNC, "7.0.0", "Assigns ranges of slots to this node, which has all of them.", add_slot_ranges).args("range:b*(start-slot:i end-slot:i)"),
+    change("bumpepoch", 2, NO_ASYNC, "3.0.0", "Raises the configuration epoch.", bump_epoch).tips(VARIES),
+    change("count-failure-reports", 3, Flags::empty(), "3.0.0", "Failure reports about a node.", failure_reports).args("node-id:s").tips(VARIES),
+    change("delslots", -3, NO_ASYNC, "3.0.0", "Refused: this node keeps all slots.", delete_slots).args("slot:i*"),
+    change("delslotsrange", -4, NO_ASYNC, "7.0.0", "Refused: this node keeps all slots.", delete_slot_ranges).args("range:b*(start-slot:i end-slot:i)"),
+    change("failover", -2, NO_ASYNC, "3.0.0", "Concerns replicas of a cluster only.", failover).args("options:o?(force:t'FORCE' takeover:t'TAKEOVER')"),
+    change("flushslots", 2, NO_ASYNC, "3.0.0", "Refused: this node keeps all slots.", flush_slots),
+    change("forget", 3, NO_ASYNC, "3.0.0", "Removes a node from the list of known nodes.", forget).args("node-id:s"),
+    change("meet", -4, NO_ASYNC, "3.0.0", "Refused: this server is a cluster of one node.", meet).args("ip:s port:i cluster-bus-port:i?^4.0.0"),
+    change("replicas", 3, Flags::empty(), "5.0.0", "The replicas of a node.", replicas).args("node-id:s").tips(VARIES),
+    change("replicate", -3, NO_ASYNC, "3.0.0", "Makes this node a replica of another.", replicate).args("args:o(node-id:s no-one:b^9.0.0(no:t'NO' one:t'ONE'))"),
+    change("reset", -2, Flags::NOSCRIPT, "3.0.0", "Gives the node a new id (HARD).", reset).args("reset-type:o?(hard:t'HARD' soft:t'SOFT')"),
+    change("saveconfig", 2, NO_ASYNC, "3.0.0", "Writes the node file.", save_config),
+    change("set-config-epoch", 3, NO_ASYNC, "3.0.0", "Sets the configuration epoch of a fresh node.", set_config_epoch).args("config-epoch:i"),
+    change("setslot", -4, NO_ASYNC, "3.0.0", "Changes the state of a slot.", set_slot).args("slot:i subcommand:o(importing/node-id:s'IMPORTING' migrating/node-id:s'MIGRATING' node/node-id:s'NODE' stable:t'STABLE') timeout/timeout:i'TIMEOUT'?^8.0.0"),
+    change("slaves", 3, Flags::empty(), "3.0.0", "The replicas of a node.", replicas).args("node-id:s").tips(VARIES).deprecated("5.0.0", "CLUSTER REPLICAS"),
+    of_keys("slot-stats", -4, "8.0.0", "Numbers of keys by slot.", slot_stats).args("filter:o(slotsrange:b'SLOTSRANGE'(start-slot:i end-slot:i) orderby:b'ORDERBY'(metric:s limit:i'LIMIT'? order:o?(asc:t'ASC' desc:t'DESC')))").tips(&["nondeterministic_output", "request_policy:all_shards"]).also(Flags::LOADING),
+    of_keys("countkeysinslot", 3, "3.0.0", "Number of keys in a slot.", count_keys).args("slot:i"),
+    of_keys("getkeysinslot", 4, "3.0.0", "Keys of a slot.", get_keys).args("slot:i count:i").tips(VARIES),
+    of_keys("keyslot", 3, "3.0.0", "The hash slot of a key.", slot_of_key).args("key:s"),
+    of_keys("links", 2, "7.0.0", "Connections to other nodes: none.", links).tips(VARIES),
     crate::commands::help_row(Group::Cluster, "5.0.0"),
-    sub("info", 2, "State of the cluster.", info),
-    sub("keyslot", 3, "The hash slot of a key.", slot_of_key).args("key:s"),
-    sub("links", 2, "Connections to other nodes: none.", links),
-    sub("myid", 2, "This node's id.", my_id),
-    sub("myshardid", 2, "The id of this node's shard.", my_shard_id),
-    sub("nodes", 2, "The nodes that this one knows: itself.", nodes),
-    sub("shards", 2, "Slots by shard.", shards),
-    sub("slots", 2, "Slots by node.", slots),
+    of_node("info", "3.0.0", "State of the cluster.", info).tips(VARIES),
+    of_node("myid", "3.0.0", "This node's id.", my_id),
+    of_node("myshardid", "7.2.0", "The id of this node's shard.", my_shard_id).tips(VARIES),
+    of_node("nodes", "3.0.0", "The nodes that this one knows: itself.", nodes).tips(VARIES),
+    of_node("shards", "7.0.0", "Slots by shard.", shards).tips(VARIES),
+    of_node("slots", "3.0.0", "Slots by node.", slots).tips(VARIES),
 ];
 
 const BAD_SLOT: CmdError = CmdError::new("ERR Invalid or out of range slot");

@@ -4,6 +4,10 @@
 //! Everything stands still meanwhile, at most for the timeout (milliseconds; 1000 when it is 0 or less) at each step.
 //! Each call makes its own connection. The replicas see a DEL.
 //!
+//! What Redis 7.0 can read is sent so that it does. Streams, and hashes whose fields have deadlines, are sent in the format
+//! that `rdb-version-compat` names: a target that does not know it answers `DUMP payload version or checksum are wrong`
+//! and the keys stay here.
+//!
 //! ```transcript
 //! # not embedded: an embedded engine has no connections
 //! > MIGRATE 127.0.0.1 1 nokey 0 100
@@ -147,7 +151,7 @@ fn request<'a>(cx: &mut Cx<'a>, o: &Options<'a>, db: i64) -> (Vec<u8>, Vec<&'a [
     let mut keys = Vec::new();
     for key in &cx.args[o.first..o.first + o.keys] {
         let Some(value) = cx.ks.read(key) else { continue };
-        let payload = dump::dump(value, version, compress);
+        let payload = dump::dump(value, dump::portable_version(value, version), compress);
         let left = cx.ks.deadline(key).flatten().map_or(0, |at| (at - now).max(1));
         let left = left.to_string();
         let mut argv: Vec<&[u8]> = vec![restore, key, left.as_bytes(), &payload];

@@ -38,7 +38,7 @@ pub const SPEC: Spec = Spec::new(
     run,
 ).args("subcommand:s key:k@0")
 .keys(&[KeySpec::one(2, KeyFlags::RW.union(KeyFlags::ACCESS))])
-.doc("2.8.9", "N/A", "Shows the inside of a HyperLogLog.");
+.doc("2.8.9", "N/A", "Shows the inside of a HyperLogLog.").system();
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let word = cx.args[1].to_ascii_lowercase();

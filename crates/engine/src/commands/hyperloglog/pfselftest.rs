@@ -15,7 +15,8 @@ pub const SPEC: Spec = Spec::new("pfselftest", 1, Group::Hyperloglog, Flags::ADM
     "2.8.9",
     "N/A",
     "Tests the HyperLogLog code.",
-);
+)
+.system();
 
 /// Elements counted. Everything stands still meanwhile, so it is a tenth of Redis's number.
 const ELEMENTS: u64 = 1_000_000;

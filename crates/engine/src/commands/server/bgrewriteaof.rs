@@ -18,7 +18,7 @@ use crate::spec::{Flags, Group, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("bgrewriteaof", 1, Group::Server, Flags::ADMIN.union(Flags::NOSCRIPT), run).doc(
+    Spec::new("bgrewriteaof", 1, Group::Server, Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::NO_ASYNC_LOADING), run).doc(
         "1.0.0",
         "O(1)",
         "Rewrites the append-only file in the background.",

@@ -20,7 +20,7 @@ use crate::spec::{Flags, Group, Spec};
 use crate::state::LogLevel;
 
 /// The table's row.
-pub const SPEC: Spec = Spec::new("bgsave", -1, Group::Server, Flags::ADMIN.union(Flags::NOSCRIPT), run).args("operation:o?(schedule:t'SCHEDULE'^3.2.2 cancel:t'CANCEL'^8.1.0)")
+pub const SPEC: Spec = Spec::new("bgsave", -1, Group::Server, Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::NO_ASYNC_LOADING), run).args("operation:o?(schedule:t'SCHEDULE'^3.2.2 cancel:t'CANCEL'^8.1.0)")
     .doc("1.0.0", "O(1)", "Writes a snapshot of the data set in the background.");
 
 fn run(cx: &mut Cx<'_>) -> Res {

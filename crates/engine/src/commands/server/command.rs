@@ -39,7 +39,7 @@ const SUBS: &[Spec] = &[
     sub("docs", -2, "7.0.0", "Documentation of commands.", docs).args("command-name:s?*").tips(&["nondeterministic_output_order"]),
     sub("getkeys", -3, "2.8.13", "The keys among a command's arguments.", |cx| get_keys(cx, false)).args("command:s arg:s?*"),
     sub("getkeysandflags", -3, "7.0.0", "The keys of a command, with what is done to them.", |cx| get_keys(cx, true)).args("command:s arg:s?*"),
-    crate::commands::help_row(Group::Server, "5.0.0"),
+    crate::commands::help_row(Group::Server, "5.0.0").cats(Cat::CONNECTION),
     sub("info", -2, "2.8.13", "What the table says of commands.", info).args("command-name:s?*").tips(&["nondeterministic_output_order"]),
     sub("list", -2, "7.0.0", "Names of the commands.", list).args("filterby:o'FILTERBY'?(module-name:s'MODULE' category:s'ACLCAT' pattern:p'PATTERN')").tips(&["nondeterministic_output_order"]),
 ];
@@ -71,7 +71,7 @@ fn info(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
-const FLAG_NAMES: [(Flags, &str); 17] = [
+const FLAG_NAMES: [(Flags, &str); 18] = [
     (Flags::WRITE, "write"),
     (Flags::READONLY, "readonly"),
     (Flags::DENYOOM, "denyoom"),
@@ -82,9 +82,10 @@ const FLAG_NAMES: [(Flags, &str); 17] = [
     (Flags::LOADING, "loading"),
     (Flags::STALE, "stale"),
     (Flags::SKIP_MONITOR, "skip_monitor"),
-    (Flags::SKIP_SLOWLOG, "skip_slowlog"),
+    (Flags::SKIP_SLOWLOG, "skip_commandlog"),
     (Flags::FAST, "fast"),
     (Flags::NO_AUTH, "no_auth"),
+    (Flags::NO_ASYNC_LOADING, "no_async_loading"),
     (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
     (Flags::NO_MULTI, "no_multi"),
     (Flags::MOVABLE_KEYS, "movablekeys"),
@@ -314,25 +315,33 @@ fn docs(cx: &mut Cx<'_>) -> Res {
 fn document(reply: &mut Reply<'_>, command: &Command) {
     let spec = command.spec;
     let subs = command.subcommands();
-    let deprecated = !spec.deprecated.is_empty();
-    reply.bulk(command.full_name.as_bytes());
-    let more = [deprecated, deprecated, !spec.args.is_empty(), !subs.is_empty()];
-    reply.map(4 + more.iter().filter(|more| **more).count());
-    for (name, value) in [
+    let flags = [(spec.deprecated.is_some(), "deprecated"), (spec.flags.contains(Flags::SYSTEM), "syscmd")];
+    let flags: Vec<&str> = flags.iter().filter_map(|(on, name)| on.then_some(*name)).collect();
+    let texts = [
         ("summary", spec.summary),
         ("since", spec.since),
         ("group", spec.group.name()),
         ("complexity", spec.complexity),
-    ] {
+    ];
+    let texts = || texts.iter().filter(|(_, text)| !text.is_empty());
+    reply.bulk(command.full_name.as_bytes());
+    let more = [!flags.is_empty(), !spec.args.is_empty(), !subs.is_empty()];
+    let more = more.iter().filter(|more| **more).count() + 2 * usize::from(spec.deprecated.is_some());
+    reply.map(texts().count() + more);
+    for (name, value) in texts() {
         reply.bulk(name.as_bytes());
         reply.bulk(value.as_bytes());
     }
-    if deprecated {
+    if !flags.is_empty() {
         reply.bulk(b"doc_flags");
-        reply.set(1);
-        reply.simple("deprecated");
+        reply.set(flags.len());
+        flags.iter().for_each(|flag| reply.simple(flag));
+    }
+    if let Some((since, instead)) = spec.deprecated {
         reply.bulk(b"deprecated_since");
-        reply.bulk(spec.deprecated.as_bytes());
+        reply.bulk(since.as_bytes());
+        reply.bulk(b"replaced_by");
+        reply.bulk(format!("`{instead}`").as_bytes());
     }
     if !spec.args.is_empty() {
         reply.bulk(b"arguments");

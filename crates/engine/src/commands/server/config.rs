@@ -39,7 +39,7 @@ const SUBS: &[Spec] = &[
     sub("get", -3, "Values of the parameters that match.", get).args("parameter:s*"),
     crate::commands::help_row(Group::Server, "5.0.0"),
     sub("resetstat", 2, "Sets the statistics back.", reset_stat).tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
-    sub("rewrite", 2, "Writes the parameters to the configuration file.", rewrite).tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
+    sub("rewrite", 2, "Writes the parameters to the configuration file.", rewrite).since("2.8.0").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
     sub("set", -4, "Changes parameters, all or none.", set).args("data:b*(parameter:s value:s)").tips(&["request_policy:all_nodes", "response_policy:all_succeeded"]).no_rollback(),
 ];
 

@@ -29,7 +29,8 @@ pub const SPEC: Spec = Spec::new(
     run,
 )
 .doc("1.0.0", "Depends on the subcommand", "Tools for tests.")
-.no_rollback();
+.no_rollback()
+.system();
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let allowed = match cx.sv.config.enable_debug_command {

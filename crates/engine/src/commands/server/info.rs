@@ -10,6 +10,7 @@
 //!
 //! ```
 
+use super::memory::Split;
 use crate::commands;
 use crate::cx::Cx;
 use crate::error::Res;
@@ -175,7 +176,8 @@ fn human(n: u64) -> String {
 }
 
 fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
-    let used = (ks.used_memory() + sv.memory()) as u64;
+    let Split { used, overhead } = super::memory::split(ks, sv);
+    let dataset = used - overhead;
     let peak = used.max(sv.stats.peak_memory as u64);
     let rss = sv.process.rss;
     let vm_eval = sv.scripts.eval_vm_bytes() as u64;
@@ -192,10 +194,10 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "used_memory_peak" = peak,
         "used_memory_peak_human" = human(peak),
         "used_memory_peak_perc" = format_args!("{:.2}%", used as f64 * 100.0 / peak.max(1) as f64),
-        "used_memory_overhead" = used,
+        "used_memory_overhead" = overhead,
         "used_memory_startup" = 0,
-        "used_memory_dataset" = used,
-        "used_memory_dataset_perc" = "100.00%",
+        "used_memory_dataset" = dataset,
+        "used_memory_dataset_perc" = format_args!("{:.2}%", dataset as f64 * 100.0 / used.max(1) as f64),
         "total_system_memory" = sv.process.total_system_memory,
         "total_system_memory_human" = human(sv.process.total_system_memory),
         "used_memory_lua" = vm_eval,
@@ -232,7 +234,7 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "mem_clients_slaves" = 0,
         "mem_clients_normal" = sv.client_memory,
         "mem_cluster_links" = 0,
-        "mem_aof_buffer" = 0,
+        "mem_aof_buffer" = sv.persist.log.buffer.len(),
         "mem_allocator" = "rust",
         "active_defrag_running" = 0,
         "lazyfree_pending_objects" = sv.lazy_free.pending.load(Ordering::Relaxed),

@@ -16,7 +16,7 @@ use crate::spec::{Flags, Group, Spec};
 /// The table's row.
 pub const SPEC: Spec = Spec::new("lolwut", -1, Group::Server, Flags::READONLY.union(Flags::FAST), run).args("version:i'VERSION'?").doc(
     "5.0.0",
-    "O(1)",
+    "",
     "Draws a picture and tells the version.",
 );
 

@@ -20,8 +20,9 @@
 
 use crate::cx::Cx;
 use crate::error::{Res, SYNTAX};
-use crate::keyspace::{Db, Entry};
+use crate::keyspace::{Db, Entry, Keyspace};
 use crate::spec::{Flags, Group, KEY_PEEK, KeySpec, Spec};
+use crate::state::ServerState;
 
 /// The table's row.
 pub const SPEC: Spec =
@@ -105,19 +106,28 @@ fn doctor(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
+/// Bytes in use, and how many of them are not keys and values.
+pub(super) struct Split {
+    pub used: u64,
+    pub overhead: u64,
+}
+
+pub(super) fn split(ks: &Keyspace, sv: &ServerState) -> Split {
+    let (data, rest) = (ks.used_memory() as u64, sv.memory() as u64);
+    let tables: usize = ks.dbs().iter().map(Db::table_bytes).sum();
+    Split { used: data + rest, overhead: rest + tables as u64 }
+}
+
 fn stats(cx: &mut Cx<'_>) -> Res {
-    let data = cx.ks.used_memory() as u64;
-    let used = data + cx.sv.memory() as u64;
+    let Split { used, overhead } = split(cx.ks, cx.sv);
     let peak = used.max(cx.sv.stats.peak_memory as u64);
     let rss = cx.sv.process.rss;
     let dbs = cx.ks.dbs();
     let keys: usize = dbs.iter().map(Db::len).sum();
-    let tables: usize = dbs.iter().map(Db::table_bytes).sum();
-    // All but keys and values is overhead.
-    let overhead = (used - data) + tables as u64;
     let dataset = used - overhead;
-    let scripts = cx.sv.scripts.memory() as u64;
-    let numbers: [(&str, u64); 12] = [
+    let scripts = &cx.sv.scripts;
+    let lookup: usize = dbs.iter().map(Db::table_bytes).sum();
+    let numbers: [(&str, u64); 13] = [
         ("peak.allocated", peak),
         ("total.allocated", used),
         ("startup.allocated", 0),
@@ -125,22 +135,30 @@ fn stats(cx: &mut Cx<'_>) -> Res {
         ("clients.slaves", 0),
         ("clients.normal", cx.sv.client_memory as u64),
         ("cluster.links", 0),
-        ("aof.buffer", 0),
-        ("lua.caches", scripts),
-        ("functions.caches", 0),
-        ("script.VMs", 0),
+        ("aof.buffer", cx.sv.persist.log.buffer.len() as u64),
+        ("lua.caches", scripts.cache.memory() as u64),
+        ("functions.caches", scripts.libraries.text_bytes() as u64),
+        ("script.VMs", (scripts.eval_vm_bytes() + scripts.libraries.vm_bytes()) as u64),
+        ("overhead.db.hashtable.lut", lookup as u64),
         ("tracking.table", cx.sv.tracking.memory() as u64),
     ];
-    let totals: [(&str, u64); 4] = [
+    let resident = |part: u64| if part == 0 { 0.0 } else { rss as f64 / part as f64 };
+    let totals: [(&str, u64); 8] = [
         ("overhead.total", overhead),
         ("keys.count", keys as u64),
         ("keys.bytes-per-key", if keys == 0 { 0 } else { used / keys as u64 }),
         ("dataset.bytes", dataset),
+        // The allocator is asked nothing: what it holds is what the process holds.
+        ("allocator.allocated", used),
+        ("allocator.active", rss),
+        ("allocator.resident", rss),
+        ("allocator.muzzy", 0),
     ];
-    let ratios: [(&str, f64); 3] = [
+    let ratios: [(&str, f64); 4] = [
+        ("allocator-fragmentation.ratio", resident(used)),
         ("dataset.percentage", percent(dataset, used)),
         ("peak.percentage", percent(used, peak)),
-        ("fragmentation", if used == 0 { 0.0 } else { rss as f64 / used as f64 }),
+        ("fragmentation", resident(used)),
     ];
     let in_use: Vec<(usize, &Db)> = dbs.iter().enumerate().filter(|(_, db)| !db.is_empty()).collect();
     cx.reply.map(numbers.len() + in_use.len() + totals.len() + ratios.len() + 1);

@@ -14,7 +14,7 @@ pub const SPEC: Spec = Spec::new(
     Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE),
     run,
 )
-.doc("1.0.0", "O(1)", "Shows every command that the server runs.");
+.doc("1.0.0", "", "Shows every command that the server runs.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let id = cx.client;

@@ -11,12 +11,17 @@ use crate::spec::{Flags, Group, Spec};
 
 /// Flags of PSYNC and SYNC.
 pub(super) const FLAGS: Flags =
-    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::NO_MULTI).union(Flags::NO_ROLLBACK);
+    Flags::ADMIN
+    .union(Flags::NOSCRIPT)
+    .union(Flags::NO_MULTI)
+    .union(Flags::NO_ROLLBACK)
+    .union(Flags::NO_ASYNC_LOADING);
 
 /// The table's row.
 pub const SPEC: Spec = Spec::new("psync", -3, Group::Server, FLAGS, run)
     .args("replicationid:s offset:i")
-    .doc("2.8.0", "", "An internal command used in replication.");
+    .doc("2.8.0", "", "An internal command used in replication.")
+    .system();
 
 fn run(cx: &mut Cx<'_>) -> Res {
     if cx.me()?.replica {

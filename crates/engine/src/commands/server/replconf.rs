@@ -16,7 +16,7 @@ pub const SPEC: Spec = Spec::new(
     Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE).union(Flags::ALLOW_BUSY),
     run,
 )
-.doc("3.0.0", "O(1)", "Internal command of replication.");
+.doc("3.0.0", "O(1)", "Internal command of replication.").system();
 
 /// Longest address that is taken, in bytes.
 const LONGEST_IP: usize = 256;

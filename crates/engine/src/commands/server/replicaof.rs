@@ -18,8 +18,11 @@ use crate::spec::{Flags, Group, Spec};
 use crate::state::LogLevel;
 
 /// Flags of REPLICAOF and SLAVEOF.
-pub(super) const FLAGS: Flags =
-    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::STALE).union(Flags::NO_ROLLBACK);
+pub(super) const FLAGS: Flags = Flags::ADMIN
+    .union(Flags::NOSCRIPT)
+    .union(Flags::STALE)
+    .union(Flags::NO_ROLLBACK)
+    .union(Flags::NO_ASYNC_LOADING);
 
 /// The table's row.
 pub const SPEC: Spec =

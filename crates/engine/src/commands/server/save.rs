@@ -18,7 +18,7 @@ pub const SPEC: Spec = Spec::new(
     "save",
     1,
     Group::Server,
-    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::NO_MULTI),
+    Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::NO_MULTI).union(Flags::NO_ASYNC_LOADING),
     run,
 )
 .doc("1.0.0", "O(N) for N keys", "Writes a snapshot of the data set, while all wait.");

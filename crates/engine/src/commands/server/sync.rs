@@ -14,7 +14,7 @@ use crate::spec::{Group, Spec};
 
 /// The table's row.
 pub const SPEC: Spec =
-    Spec::new("sync", 1, Group::Server, FLAGS, run).doc("1.0.0", "O(1)", "Streams the effects of commands.");
+    Spec::new("sync", 1, Group::Server, FLAGS, run).doc("1.0.0", "", "Streams the effects of commands.");
 
 /// An RDB file of version 11 without keys: magic, end mark, and a checksum of zero, which means that it is not checked.
 const EMPTY_RDB: &[u8] = b"REDIS0011\xff\0\0\0\0\0\0\0\0";
