@@ -103,7 +103,7 @@ impl Log {
     ) -> io::Result<Log> {
         disk.create_dir(&names.dir)?;
         if manifest.incr.is_empty() {
-            manifest.incr.push(names.incr(1));
+            manifest.incr.push(names.incr(manifest.next_incr()));
         }
         let last = manifest.incr.last().map(|part| names.dir.join(&part.name)).unwrap_or_default();
         let file = disk.append(&last)?;

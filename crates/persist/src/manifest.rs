@@ -94,12 +94,19 @@ impl Manifest {
 
     /// The number of the next file of commands.
     pub fn next_incr(&self) -> u64 {
-        self.incr.last().map_or(0, |part| part.seq) + 1
+        self.next_after(self.incr.last(), ".incr.aof")
     }
 
     /// The number of the next base.
     pub fn next_base(&self) -> u64 {
-        self.base.as_ref().map_or(0, |part| part.seq) + 1
+        self.next_after(self.base.as_ref(), ".base.")
+    }
+
+    /// A number that no file of the kind has, those included that are to be deleted: a new file of such a name would
+    /// be deleted in the old one's place.
+    fn next_after(&self, last: Option<&Part>, kind: &str) -> u64 {
+        let gone = self.history.iter().filter(|part| part.name.contains(kind));
+        gone.chain(last).map(|part| part.seq).max().unwrap_or(0) + 1
     }
 }
 
@@ -184,6 +191,14 @@ fn words(line: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_new_file_has_the_name_of_one_that_is_to_be_deleted() {
+        let text = "file a.aof.4.base.rdb seq 4 type b\nfile a.aof.3.base.rdb seq 3 type h\n\
+                    file a.aof.7.incr.aof seq 7 type h\n";
+        let manifest = Manifest::parse(text.as_bytes()).unwrap();
+        assert_eq!((manifest.next_base(), manifest.next_incr()), (5, 8));
+    }
 
     #[test]
     fn a_manifest_of_redis_is_read_and_written_back() {

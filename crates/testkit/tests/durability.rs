@@ -124,6 +124,26 @@ fn an_append_only_file_survives_a_kill() {
     assert_eq!(files, 3, "a base, commands, and the manifest");
 }
 
+#[test]
+fn a_log_that_was_rewritten_while_it_was_off_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path(), &["--appendonly", "yes"]);
+    let mut client = server.client();
+    for round in 0..3 {
+        line(&mut client, "CONFIG SET appendonly no");
+        line(&mut client, "BGREWRITEAOF");
+        wait_for(&mut client, "aof_rewrite_in_progress:0");
+        line(&mut client, "CONFIG SET appendonly yes");
+        wait_for(&mut client, "aof_rewrite_scheduled:0");
+        wait_for(&mut client, "aof_rewrite_in_progress:0");
+        line(&mut client, &format!("SET key:{round} v"));
+    }
+    let before = digest(&mut client);
+    drop(server);
+    let server = start(dir.path(), &["--appendonly", "yes"]);
+    assert_eq!(digest(&mut server.client()), before);
+}
+
 fn fill_if_empty(client: &mut Client) {
     if line(client, "DBSIZE") == Value::Int(0) {
         fill(client);
