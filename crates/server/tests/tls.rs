@@ -490,8 +490,12 @@ fn servers_that_cannot_work_do_not_start() {
 }
 
 fn redis_cli(served: &Served, words: &[&str]) -> Option<String> {
+    redis_cli_at(served, served.port, words)
+}
+
+fn redis_cli_at(served: &Served, port: u16, words: &[&str]) -> Option<String> {
     let file = |name: &str| Path::new(&served.ca.text(name)).display().to_string();
-    let port = served.port.to_string();
+    let port = port.to_string();
     let run = Command::new("redis-cli")
         .args(["-h", "127.0.0.1", "-p", &port, "--tls", "--cacert", &file("ca.crt")])
         .args(["--cert", &file("alice.crt"), "--key", &file("alice.key")])
@@ -513,4 +517,52 @@ fn redis_cli_talks_tls_with_us() {
     let Some(answer) = redis_cli(&served, &["SET", "k", "v"]) else { return };
     assert_eq!(answer, "OK\n");
     assert_eq!(redis_cli(&served, &["GET", "k"]).unwrap(), "v\n");
+}
+
+/// A process that ends with the test.
+struct Process(std::process::Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_redis_server_replicates_over_tls() {
+    let served = Served::new(&[]);
+    served.plain("SET before 1");
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let dir = tempfile::tempdir().unwrap();
+    let spawned = Command::new("redis-server")
+        .args(["--port", "0", "--tls-port", &port.to_string(), "--save", "", "--tls-replication", "yes"])
+        .args([
+            "--replicaof",
+            "127.0.0.1",
+            &served.port.to_string(),
+            "--tls-ca-cert-file",
+            &served.ca.text("ca.crt"),
+        ])
+        .args([
+            "--tls-cert-file",
+            &served.ca.text("server.crt"),
+            "--tls-key-file",
+            &served.ca.text("server.key"),
+        ])
+        .current_dir(dir.path())
+        .stdout(std::process::Stdio::null())
+        .spawn();
+    let Ok(child) = spawned else {
+        assert!(std::env::var_os("CI").is_none(), "redis-server is missing");
+        eprintln!("SKIPPED: there is no redis-server");
+        return;
+    };
+    let _process = Process(child);
+    assert!(common::eventually(|| served.plain("INFO replication").contains("state=online")));
+    served.plain("SET after 2");
+    let there = |key: &str| redis_cli_at(&served, port, &["GET", key]);
+    for (key, value) in [("before", "1\n"), ("after", "2\n")] {
+        assert!(common::eventually(|| there(key).is_none_or(|got| got == value)), "{key}");
+    }
 }
