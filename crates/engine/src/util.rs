@@ -36,6 +36,16 @@ pub fn range_arg(bytes: &[u8], min: i64, max: i64) -> Res<i64> {
     Ok(n)
 }
 
+/// The time at which a timeout in milliseconds ends that begins now; 0 for none.
+pub fn deadline_ms(arg: &[u8], now: i64) -> Res<i64> {
+    let timeout = parse_i64(arg).ok_or(CmdError::new("ERR timeout is not an integer or out of range"))?;
+    match timeout {
+        ..0 => Err(CmdError::new("ERR timeout is negative")),
+        0 => Ok(0),
+        _ => timeout.checked_add(now).ok_or(CmdError::new("ERR timeout is out of range")),
+    }
+}
+
 /// Appends a double as replies show it: integers without a point, else the shortest digits that read back to the same
 /// number, with an exponent where they would be far from the point.
 pub fn format_double(d: f64, out: &mut SmallVec<[u8; 32]>) {

@@ -24,18 +24,13 @@ fn run(cx: &mut Cx<'_>) -> Res {
         ));
     }
     let replicas = cx.int(1)?;
-    let timeout = crate::util::parse_i64(cx.args[2])
-        .ok_or(CmdError::new("ERR timeout is not an integer or out of range"))?;
-    if timeout < 0 {
-        return Err(CmdError::new("ERR timeout is negative"));
-    }
+    let deadline = crate::util::deadline_ms(cx.args[2], cx.ks.now)?;
     let offset = cx.me()?.written;
     let acknowledged = cx.sv.repl.acknowledged(offset) as i64;
     if acknowledged >= replicas || cx.origin != Origin::Client {
         cx.reply.int(acknowledged);
         return Ok(());
     }
-    let deadline = if timeout == 0 { 0 } else { cx.ks.now.saturating_add(timeout) };
     cx.sv.repl.want_acks = true;
     cx.block(&[], Type::String, deadline);
     Ok(())

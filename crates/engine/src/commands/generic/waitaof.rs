@@ -30,11 +30,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
     if replicas < 0 {
         return Err(crate::error::NOT_POSITIVE);
     }
-    let timeout = crate::util::parse_i64(cx.args[3])
-        .ok_or(CmdError::new("ERR timeout is not an integer or out of range"))?;
-    if timeout < 0 {
-        return Err(CmdError::new("ERR timeout is negative"));
-    }
+    let deadline = crate::util::deadline_ms(cx.args[3], cx.ks.now)?;
     if !cx.sv.repl.is_primary() {
         return Err(CmdError::new(
             "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated.",
@@ -58,7 +54,6 @@ fn run(cx: &mut Cx<'_>) -> Res {
         cx.reply.int(acknowledged);
         return Ok(());
     }
-    let deadline = if timeout == 0 { 0 } else { cx.ks.now.saturating_add(timeout) };
     cx.sv.repl.want_acks = true;
     cx.block(&[], Type::String, deadline);
     Ok(())
