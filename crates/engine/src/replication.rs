@@ -397,7 +397,10 @@ pub fn detach(ks: &mut Keyspace, sv: &mut ServerState, client: ClientId) {
 /// The server becomes a replica of another, or of another than before. What it has of the stream stays until the link
 /// finds that it cannot go on from there. The owner is to be asked to [`Request::Relink`].
 pub fn become_replica(ks: &mut Keyspace, sv: &mut ServerState, host: &str, port: u16) {
-    crate::blocked::unblock_all(ks, sv);
+    // In a failover they wait on until it has succeeded.
+    if sv.repl.failover.state != FailoverState::InProgress {
+        crate::blocked::unblock_all(ks, sv);
+    }
     if sv.repl.is_primary() {
         // Going on from what it has itself is possible when the new primary was its replica.
         let size = sv.config.repl_backlog_size;

@@ -73,6 +73,7 @@ fn ask(ks: &mut Keyspace, sv: &mut ServerState, ticker: &mut dyn Ticker, host: &
 pub fn done(ks: &mut Keyspace, sv: &mut ServerState) {
     if sv.repl.failover.state != FailoverState::None {
         sv.repl.failover = Failover::default();
+        crate::blocked::unblock_all(ks, sv);
         hold(ks, sv, false);
     }
 }
