@@ -293,7 +293,7 @@ impl Persist {
                 self.loaded(sv);
                 done
             }
-            Request::Shutdown { save, force } => match self.shutdown(ks, sv, save) {
+            Request::Shutdown { save, force } => match self.shutdown(ks, sv, save, force) {
                 Err(_) if !force => Err("ERR Errors trying to SHUTDOWN. Check logs.".to_owned()),
                 _ => Ok(()),
             },
@@ -624,7 +624,8 @@ impl Persist {
         }
     }
 
-    /// Writes out what must not be lost. `save`: a snapshot, or none, or where there are save points.
+    /// Writes out what must not be lost. `save`: a snapshot, or none, or where there are save points. `force`: an
+    /// append-only file that was just begun may stay without its first base.
     ///
     /// # Errors
     /// What went wrong; it is in the log too.
@@ -633,9 +634,15 @@ impl Persist {
         ks: &mut Keyspace,
         sv: &mut ServerState,
         save: Option<bool>,
+        force: bool,
     ) -> Result<(), String> {
         if self.stopped {
             return Ok(());
+        }
+        if sv.persist.log.state == LogState::Starting && !force {
+            let why = "Writing initial AOF, can't exit";
+            sv.log(LogLevel::Warning, why);
+            return Err(why.to_owned());
         }
         self.cancel(ks, sv);
         if let Some(log) = &mut self.log

@@ -440,7 +440,7 @@ impl Server {
                     self.io.log.notice("User requested shutdown...");
                     let Engine { ks, sv } = &mut self.engine;
                     // What goes wrong is in the log; nobody waits for an answer any more.
-                    let _ = self.persist.shutdown(ks, sv, save);
+                    let _ = self.persist.shutdown(ks, sv, save, true);
                     self.ending = true;
                 }
                 Outgoing::Debug { client, argv } => self.begin_debugging(client, argv),

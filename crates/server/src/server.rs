@@ -334,7 +334,7 @@ impl Server {
             return false;
         }
         stop::note_lagging(sv);
-        let saved = self.persist.shutdown(ks, sv, save);
+        let saved = self.persist.shutdown(ks, sv, save, has("force"));
         self.deliver_log();
         if saved.is_err() && !has("force") {
             self.io.log.warning("SIGTERM received but errors trying to shut down the server, check the logs for more information");

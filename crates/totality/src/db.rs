@@ -35,7 +35,7 @@ impl Drop for Inner {
         if let Some(files) = &mut self.files {
             let Engine { ks, sv } = &mut self.engine;
             // Nobody is left to be told; the log has it.
-            let _ = files.shutdown(ks, sv, None);
+            let _ = files.shutdown(ks, sv, None, true);
             self.drain();
         }
     }

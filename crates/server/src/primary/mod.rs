@@ -112,7 +112,9 @@ impl Server {
             return;
         };
         stop::note_lagging(sv);
-        if self.persist.shutdown(ks, sv, save).is_err() && !force {
+        if self.persist.shutdown(ks, sv, save, force).is_err() && !force {
+            let text = "Errors trying to shut down the server. Check the logs for more information.";
+            sv.log(LogLevel::Warning, text);
             stop::give_up(ks, sv);
             return;
         }

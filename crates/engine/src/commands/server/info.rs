@@ -110,6 +110,10 @@ fn server(_: &Keyspace, sv: &ServerState, out: &mut String) {
         "io_threads_active" = 0,
         "availability_zone" = sv.config.availability_zone,
     );
+    if let Some(stopping) = &sv.repl.stopping {
+        let left = (stopping.deadline - (sv.stamp / 1000) as i64).max(0);
+        let _ = write!(out, "shutdown_in_milliseconds:{left}\r\n");
+    }
     let bind: Vec<String> = sv.config.bind.iter().map(|addr| format!(",bind={addr}")).collect();
     let ports = [("tcp", p.tcp_port), ("tls", p.tls_port)];
     for (i, (name, port)) in ports.into_iter().filter(|(_, port)| *port > 0).enumerate() {
