@@ -286,6 +286,7 @@ fn answer(sv: &mut ServerState, id: ClientId, mut bytes: Vec<u8>) {
     }
 }
 
+/// Ends a wait with what a command answers when its time is over, or with an error.
 fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str>) -> bool {
     let Some(waiter) = ks.blocked.take(id) else { return false };
     let proto = sv.clients.get(id).map(|client| client.proto).unwrap_or_default();
@@ -311,7 +312,10 @@ fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str
     }
     let stats = &mut sv.stats.commands[waiter.command.id as usize];
     stats.calls += 1;
-    stats.failed += u64::from(error.is_some());
+    // A command that a replica does not run counts as refused.
+    let refused = error == Some(ROLE_CHANGED);
+    stats.failed += u64::from(error.is_some() && !refused);
+    stats.rejected += u64::from(refused);
     if let Some(client) = sv.clients.get_mut(id) {
         client.commands += 1;
     }
@@ -324,6 +328,9 @@ pub fn unblock(ks: &mut Keyspace, sv: &mut ServerState, client: ClientId, with_e
     end(ks, sv, client, with_error.then_some("UNBLOCKED client unblocked via CLIENT UNBLOCK"))
 }
 
+const ROLE_CHANGED: &str =
+    "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+
 /// Ends all waits, with an error, and closes the connections: the server became a replica.
 pub fn unblock_all(ks: &mut Keyspace, sv: &mut ServerState) {
     let waiting: Vec<ClientId> = ks.blocked.by_client.keys().copied().collect();
@@ -331,9 +338,7 @@ pub fn unblock_all(ks: &mut Keyspace, sv: &mut ServerState) {
         if let Some(client) = sv.clients.get_mut(id) {
             client.close = true;
         }
-        let text =
-            "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
-        end(ks, sv, id, Some(text));
+        end(ks, sv, id, Some(ROLE_CHANGED));
     }
 }
 

@@ -431,6 +431,19 @@ pub fn become_primary(ks: &mut Keyspace, sv: &mut ServerState) {
     crate::execute::update_recording(ks, sv);
 }
 
+/// The server starts as a primary. Where the snapshot that it loaded says where the stream was, the stream goes on there
+/// under a new name: replicas that were there need no snapshot.
+pub fn resume(ks: &mut Keyspace, sv: &mut ServerState) {
+    let Some((id, offset, _)) = sv.repl.restored.take() else { return };
+    sv.repl.id2 = id;
+    sv.repl.second_offset = offset as i64 + 1;
+    sv.repl.jump(offset);
+    let size = sv.config.repl_backlog_size;
+    sv.repl.open_backlog(size);
+    sv.repl.none_since = (sv.stamp / 1_000_000) as i64;
+    crate::execute::update_recording(ks, sv);
+}
+
 /// Closes the connections of all replicas: they come back and ask how to go on.
 pub fn drop_replicas(sv: &mut ServerState) {
     for replica in &sv.repl.replicas {

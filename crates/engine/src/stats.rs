@@ -143,6 +143,8 @@ pub struct Stats {
     pub over_limits: (u64, u64),
     /// Synchronizations of replicas: full ones, partial ones, and those asked for as partial that became full.
     pub syncs: (u64, u64, u64),
+    /// Bytes of snapshots and of the stream that went to replicas.
+    pub to_replicas: u64,
 }
 
 /// Limits of scripts.
@@ -263,6 +265,7 @@ impl Stats {
         self.rates = Rates::default();
         self.over_limits = (0, 0);
         self.syncs = (0, 0, 0);
+        self.to_replicas = 0;
         self.rejected_connections = 0;
         self.unexpected_errors = 0;
         self.limits = [0; 6];

@@ -77,7 +77,7 @@ pub fn load_copy(engine: &mut Engine, copy: &[u8]) -> Result<(), String> {
     let Engine { ks, sv } = engine;
     ks.begin_unit(sv.stamp);
     let mut file = FileReader::open(Streamed::new(copy, false), false, false).map_err(|e| e.to_string())?;
-    let options = LoadOptions { merge: false, drop_expired: false };
+    let options = LoadOptions::default();
     read_snapshot(ks, sv, &mut file, options, &mut NoTicker)?;
     ks.dirty = 0;
     Ok(())

@@ -192,7 +192,11 @@ impl Persist {
         let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
         // On a replica the primary says when keys go.
-        let options = LoadOptions { merge: false, drop_expired: sv.config.replicaof.is_none() };
+        let options = LoadOptions {
+            drop_expired: sv.config.replicaof.is_none(),
+            keep_streamed: true,
+            ..LoadOptions::default()
+        };
         loading::begin(sv, self.disk.len(path).unwrap_or(0));
         let loaded = read_snapshot(ks, sv, &mut file, options, ticker).map_err(fatal)?;
         sv.repl.restored = loaded.position();
@@ -582,7 +586,7 @@ impl Persist {
         if flush {
             self.empty(ks, sv);
         }
-        let options = LoadOptions { merge, drop_expired: true };
+        let options = LoadOptions { merge, drop_expired: true, keep_streamed: false };
         loading::begin(sv, self.disk.len(&path).unwrap_or(0));
         read_snapshot(ks, sv, &mut file, options, ticker).map_err(|why| failed(sv, why))?;
         sv.log(LogLevel::Warning, "DB reloaded by DEBUG RELOAD");

@@ -177,6 +177,8 @@ impl Server {
                 if let Some((host, port)) = self.engine.sv.config.replicaof.clone() {
                     let Engine { ks, sv } = &mut self.engine;
                     replication::link::restore(ks, sv, &host, port);
+                } else {
+                    replication::resume(&mut self.engine.ks, &mut self.engine.sv);
                 }
                 self.announce();
                 Ok(!self.ending)

@@ -21,6 +21,9 @@ pub struct LoadOptions {
     pub merge: bool,
     /// Keys past their deadline are left out. Not when commands follow that were made while they were there.
     pub drop_expired: bool,
+    /// But not where the file says where it stands in the stream of changes: replicas that go on from there are to be told
+    /// of each deletion, which comes by itself.
+    pub keep_streamed: bool,
 }
 
 /// What was taken in.
@@ -34,6 +37,8 @@ pub struct Loaded {
     pub empty: u64,
     /// Remarks of the file: name and value.
     pub remarks: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The file says where it stands in the stream of changes.
+    pub streamed: bool,
 }
 
 impl Loaded {
@@ -149,6 +154,7 @@ impl LoadSteps {
                         loading.used_memory =
                             crate::util::parse_i64(&value).map_or(0, |n| u64::try_from(n).unwrap_or(0));
                     }
+                    self.loaded.streamed |= *name == *b"repl-id";
                     self.loaded.remarks.push((name.into_vec(), value.into_vec()));
                 }
                 Event::Select(n) => {
@@ -204,7 +210,7 @@ fn take_key(
         return Ok(());
     }
     let value = into_value(value, ks).map_err(str::to_owned)?;
-    if options.drop_expired && expire.is_some_and(|at| at < ks.now) {
+    if options.drop_expired && !(options.keep_streamed && loaded.streamed) && expire.is_some_and(|at| at < ks.now) {
         loaded.expired += 1;
         return Ok(());
     }

@@ -129,7 +129,9 @@ impl Server {
         for replica in repl.replicas.iter_mut().filter(|r| r.next < end && r.reads_stream()) {
             let Some((key, conn)) = open_conn(&mut self.io, replica.client) else { continue };
             if conn.pending() < LOW {
-                replica.next += backlog.copy(replica.next, CHUNK, &mut conn.output) as u64;
+                let bytes = backlog.copy(replica.next, CHUNK, &mut conn.output) as u64;
+                replica.next += bytes;
+                self.engine.sv.stats.to_replicas += bytes;
                 moved = true;
                 self.io.enqueue_write(key);
             }
@@ -196,6 +198,7 @@ impl Server {
     fn write_to(&mut self, client: ClientId, bytes: &[u8]) {
         if let Some((key, conn)) = open_conn(&mut self.io, client) {
             conn.output.extend_from_slice(bytes);
+            self.engine.sv.stats.to_replicas += bytes.len() as u64;
             self.io.enqueue_write(key);
         }
     }

@@ -197,7 +197,7 @@ impl Server {
             return;
         }
         let (mut done, mut broken) = (Vec::new(), Vec::new());
-        let io = &mut self.io;
+        let (io, sent) = (&mut self.io, &mut self.engine.sv.stats.to_replicas);
         self.primary.bulks.retain_mut(|bulk| {
             let Some((key, conn)) = open_conn(io, bulk.client) else { return false };
             if conn.pending() >= LOW {
@@ -211,6 +211,7 @@ impl Server {
                 Ok(n) if n > 0 || wanted == 0 => {
                     conn.output.truncate(start + n);
                     bulk.at += n as u64;
+                    *sent += n as u64;
                 }
                 _ => {
                     conn.output.truncate(start);

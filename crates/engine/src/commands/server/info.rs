@@ -322,6 +322,7 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "instantaneous_ops_per_sec" = s.rates.commands.per_second(),
         "total_net_input_bytes" = net_in,
         "total_net_output_bytes" = net_out,
+        "total_net_repl_output_bytes" = s.to_replicas,
         "instantaneous_input_kbps" = format_args!("{:.2}", kbps(s.rates.input)),
         "instantaneous_output_kbps" = format_args!("{:.2}", kbps(s.rates.output)),
         "total_reads_processed" = sv.process.io_calls.0,
