@@ -210,7 +210,10 @@ fn take_key(
         return Ok(());
     }
     let value = into_value(value, ks).map_err(str::to_owned)?;
-    if options.drop_expired && !(options.keep_streamed && loaded.streamed) && expire.is_some_and(|at| at < ks.now) {
+    if options.drop_expired
+        && !(options.keep_streamed && loaded.streamed)
+        && expire.is_some_and(|at| at < ks.now)
+    {
         loaded.expired += 1;
         return Ok(());
     }
