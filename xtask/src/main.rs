@@ -13,6 +13,7 @@ const HELP: &str = "\
 cargo xtask test               format, clippy, all tests, transcripts, client smoke tests; counts on the last line
 cargo xtask bench [ROW…]       server CPU per call beside redis-server in one run, as ratios
 cargo xtask bench memory       bytes per key and element beside redis-server
+cargo xtask bench persist [N]  writes with an append-only file, and loading of N keys, beside redis-server
 cargo xtask bench lua [ROW…]   the Lua runtime beside lua5.1 and redis-server, as ratios
 cargo xtask lua-suite DIR      the public Lua 5.1 test suite, whose files are in DIR; writes crates/lua/SUITE.md
 cargo xtask oracle [SECONDS]   random commands against redis-server until a difference or the end of time

@@ -183,7 +183,7 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             return Ok(Admitted::Postpone);
         }
     }
-    if ks.has_snapshot() && flags.contains(Flags::WRITE) && client.multi.is_none() {
+    if ks.has_snapshot() && flags.contains(Flags::WRITE) && client.multi.is_none() && !client.primary {
         let keys = crate::keys::find(command.spec, argv).unwrap_or_default();
         let mut changed = keys.iter().filter(|(_, how)| !how.contains(KeyFlags::RO));
         if changed.any(|(at, _)| ks.awaits_snapshot(argv[*at])) {

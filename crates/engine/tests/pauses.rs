@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use totality_engine::clock::Clock;
+use totality_engine::dump::load::{Purpose, begin_snapshot};
 use totality_engine::engine::NoTicker;
 use totality_engine::{ClientId, Config, ConnInfo, Engine};
 
@@ -102,4 +103,56 @@ fn a_scan_sees_all_that_stays_whatever_else_happens() {
     assert!(step > 100);
     let missed = stays.difference(&seen).count();
     assert_eq!(missed, 0, "of {} after {step} steps", stays.len());
+}
+
+/// A snapshot while half of the commands write: the longest command, and the longest step of the snapshot.
+#[test]
+fn a_snapshot_makes_nobody_wait_long() {
+    const STEP: Duration = Duration::from_micros(1500);
+    let (mut b, n) = (Bench::new(), keys());
+    for i in 0..n {
+        b.run(&[b"SET", format!("key:{i}").as_bytes(), b"value"]);
+    }
+    let large = n / 10;
+    for i in 0..large {
+        let (member, field) = (format!("member:{i}"), format!("field:{i}"));
+        b.run(&[b"ZADD", b"zset", i.to_string().as_bytes(), member.as_bytes()]);
+        b.run(&[b"HSET", b"hash", field.as_bytes(), b"value"]);
+        b.run(&[b"SADD", b"set", member.as_bytes()]);
+        b.run(&[b"RPUSH", b"list", member.as_bytes()]);
+        b.run(&[b"XADD", b"stream", b"*", b"f", member.as_bytes()]);
+    }
+    b.run(&[b"SETRANGE", b"string", b"99999999", b"x"]);
+    b.longest = Default::default();
+    begin_snapshot(&mut b.engine.ks, &b.engine.sv, Purpose::File);
+    let (mut longest, mut bytes, mut steps, mut waits, mut i) = (Duration::ZERO, 0, 0, 0, 0u64);
+    loop {
+        let began = Instant::now();
+        let ended = b.engine.ks.snapshot_step(&mut || began.elapsed() >= STEP);
+        longest = longest.max(began.elapsed());
+        bytes += b.engine.ks.take_snapshot_bytes().len();
+        steps += 1;
+        if ended {
+            break;
+        }
+        for _ in 0..50 {
+            i = i.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let key = format!("key:{}", (i >> 33) as usize % n);
+            b.run(&[b"SET", key.as_bytes(), b"other"]);
+            b.run(&[b"GET", key.as_bytes()]);
+        }
+        for words in [
+            &[&b"SADD"[..], b"set", b"new"][..],
+            &[b"HSET", b"hash", b"new", b"x"],
+            &[b"RPUSH", b"list", b"new"],
+        ] {
+            waits += usize::from(b.run(words).is_empty());
+        }
+    }
+    b.engine.ks.drop_snapshot();
+    println!(
+        "snapshot of {n} keys and five values of {large} elements, {bytes} bytes in {steps} steps: longest step {longest:?}, longest command {:?} ({}), {waits} times a writer waited",
+        b.longest.0, b.longest.1
+    );
+    assert!(waits > 0, "nobody wanted to change a value that was not yet written");
 }

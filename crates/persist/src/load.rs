@@ -83,12 +83,13 @@ pub(crate) fn read_snapshot<I: Input>(
             sv.log(LogLevel::Notice, format!("Loading RDB produced by {who} version {version}"));
         }
     }
-    if loaded.empty > 0 {
-        sv.log(LogLevel::Notice, format!("{} keys without a value were left out", loaded.empty));
-    }
     sv.persist.loaded = (loaded.expired, loaded.keys);
     let (keys, expired) = (loaded.keys, loaded.expired);
-    sv.log(LogLevel::Notice, format!("Done loading RDB, keys loaded: {keys}, keys expired: {expired}."));
+    let mut line = format!("Done loading RDB, keys loaded: {keys}, keys expired: {expired}");
+    if loaded.empty > 0 {
+        line += &format!(", empty keys skipped: {}", loaded.empty);
+    }
+    sv.log(LogLevel::Notice, line + ".");
     Ok(loaded)
 }
 

@@ -102,10 +102,15 @@ impl Log {
         waker: Waker,
     ) -> io::Result<Log> {
         disk.create_dir(&names.dir)?;
-        if manifest.incr.is_empty() {
+        let begins = manifest.incr.is_empty();
+        if begins {
             manifest.incr.push(names.incr(manifest.next_incr()));
         }
         let last = manifest.incr.last().map(|part| names.dir.join(&part.name)).unwrap_or_default();
+        if begins {
+            // What a file of that name holds belongs to another data set.
+            disk.create(&last)?;
+        }
         let file = disk.append(&last)?;
         names.store(&*disk, &manifest)?;
         let written = file.size()?;
@@ -338,6 +343,9 @@ impl Log {
             return Ok(());
         }
         for part in std::mem::take(&mut self.manifest.history) {
+            if self.manifest.parts().any(|used| used.name == part.name) {
+                continue;
+            }
             // A file that is gone already is what is wanted.
             let _ = self.disk.remove(&self.names.dir.join(&part.name));
         }

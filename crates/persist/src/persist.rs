@@ -188,7 +188,8 @@ impl Persist {
         path: &Path,
         ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
-        let fatal = |why: String| format!("{why}\nFatal error loading the DB, check server logs. Exiting.");
+        const END: &str = "Fatal error loading the DB, check server logs. Exiting.";
+        let fatal = |why: String| format!("{why}\nTerminating server after rdb file reading failure.\n{END}");
         let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
         // On a replica the primary says when keys go.

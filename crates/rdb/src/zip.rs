@@ -105,7 +105,7 @@ pub(crate) fn zipmap(buf: &[u8]) -> Option<Listpack> {
         n += 1;
     }
     let counted = count >= 254 || usize::from(count) == n;
-    (pos == buf.len() - 1 && counted).then_some(lp)
+    (pos == buf.len() - 1 && counted && n > 0).then_some(lp)
 }
 
 #[cfg(test)]
@@ -122,6 +122,7 @@ mod tests {
         assert_eq!(strings(&zipmap(map).unwrap()), ["foo", "bar", "hello", "world"]);
         assert!(zipmap(&map[..map.len() - 1]).is_none());
         assert!(zipmap(b"\x03\x03foo\x03\x00bar\xff").is_none());
+        assert!(zipmap(b"\x00\xff").is_none());
         assert!(zipmap(b"\x01\x03foo\xfe\xff\xff\xff\xff\x00bar\xff").is_none());
     }
 

@@ -238,6 +238,7 @@ impl Server {
     /// When the data set cannot be loaded, or must not be used any longer; when the system's poll fails, which it does
     /// not in a sound process.
     pub fn run(&mut self) -> io::Result<()> {
+        // What is wrong is the last line of the log.
         let loaded = self.load().inspect_err(|_| self.close())?;
         self.ending |= !loaded;
         while !self.ending {
@@ -397,6 +398,9 @@ impl Server {
             self.flush();
         }
         self.deliver_log();
+        if !self.io.settings.unix_socket.is_empty() {
+            self.io.log.notice("Removing the unix socket file.");
+        }
         self.close();
         self.io.log.warning("Totality is now ready to exit, bye bye...");
     }
@@ -405,7 +409,6 @@ impl Server {
     fn close(&mut self) {
         self.io.close_listeners();
         if !self.io.settings.unix_socket.is_empty() {
-            self.io.log.notice("Removing the unix socket file.");
             // It may be gone already.
             let _ = std::fs::remove_file(&self.io.settings.unix_socket);
         }

@@ -4,8 +4,13 @@
 use crate::rng::Rng;
 use crate::value;
 use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
 use totality::{Db, Frame, Options, Session};
-use totality_engine::Config;
+use totality_engine::engine::NoTicker;
+use totality_engine::{Config, Engine, ManualClock};
+use totality_persist::Persist;
+use totality_persist::memory::MemoryDisk;
 use totality_resp::{Limits, Parsed, Parser, ReplyParser};
 use totality_server::config_file::CommandLine;
 
@@ -13,7 +18,7 @@ use totality_server::config_file::CommandLine;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets; the name is also the folder of its corpus.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("requests", requests),
     ("replies", replies),
     ("listpack", listpack),
@@ -22,6 +27,7 @@ pub const TARGETS: [Target; 8] = [
     ("configuration", configuration),
     ("payloads", payloads),
     ("snapshots", snapshots),
+    ("logs", logs),
 ];
 
 /// What clients send: split at any byte it gives the same commands as in one piece.
@@ -177,6 +183,39 @@ pub fn snapshots(bytes: &[u8]) {
     let b = read(&mut || next(pieces.next_event()));
     assert_eq!(a, b, "a stream is read otherwise than a slice");
     assert!(!a.1 || whole.offset() == pieces.offset());
+}
+
+/// Words of commands that take as long as they please when they are run again.
+const SLOW: [&[u8]; 6] = [b"eval", b"fcall", b"function", b"debug", b"setrange", b"setbit"];
+
+/// An append-only file, or (where it begins like one) its manifest: refused, or a data set that is the same when it is
+/// opened once more.
+pub fn logs(bytes: &[u8]) {
+    const DIR: &str = "/data/appendonlydir/";
+    let lower = bytes.to_ascii_lowercase();
+    if SLOW.iter().any(|word| lower.windows(word.len()).any(|w| w == *word)) {
+        return;
+    }
+    let disk = MemoryDisk::default();
+    let put = |name: &str, bytes: &[u8]| disk.put(Path::new(&format!("{DIR}appendonly.aof{name}")), bytes);
+    if bytes.starts_with(b"file") {
+        put(".manifest", bytes);
+        put(".1.incr.aof", b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n");
+    } else {
+        put(".manifest", b"file appendonly.aof.1.incr.aof seq 1 type i\n");
+        put(".1.incr.aof", bytes);
+    }
+    let Some(first) = keys_of(&disk) else { return };
+    assert_eq!(keys_of(&disk), Some(first), "the second time it is another data set");
+}
+
+/// How many keys there are when it is opened.
+fn keys_of(disk: &MemoryDisk) -> Option<usize> {
+    let config = Config { appendonly: true, databases: 4, ..Config::default() };
+    let mut engine = Engine::new(config, Box::new(ManualClock::new(1_700_000_000_000_000)), [1; 16]);
+    let mut files = Persist::on(Arc::new(disk.clone()), Path::new("/data"), Arc::new(|| {}));
+    files.open(&mut engine, &mut NoTicker).ok()?;
+    Some(engine.ks.dbs().iter().map(|db| db.len()).sum())
 }
 
 /// Gives three bytes at a time.

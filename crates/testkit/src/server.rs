@@ -65,7 +65,12 @@ impl Server {
     /// The same, but does not wait for the data set.
     pub fn start_loading(extra: &[&str]) -> io::Result<Server> {
         let program = totality_binary()?;
-        Server::start_until(&[program.to_string_lossy().as_ref(), "serve"], extra, Answer::Loading)
+        Server::start_loading_of(&[program.to_string_lossy().as_ref(), "serve"], extra)
+    }
+
+    /// The same of any server.
+    pub fn start_loading_of(command: &[&str], extra: &[&str]) -> io::Result<Server> {
+        Server::start_until(command, extra, Answer::Loading)
     }
 
     fn start_until(command: &[&str], extra: &[&str], wanted: Answer) -> io::Result<Server> {

@@ -307,3 +307,115 @@ fn what_was_acknowledged_survives_a_kill_at_any_moment() {
     }
     assert!(acknowledged > rounds as i64, "too few writes to mean anything: {acknowledged}");
 }
+
+#[test]
+fn a_base_of_commands_is_loaded_by_us_and_by_redis() {
+    let Some(theirs) = oracle_or_skip("a base of commands") else { return };
+    drop(theirs);
+    let dir = tempfile::tempdir().unwrap();
+    let options = ["--rdb-version-compat", "10", "--appendonly", "yes", "--aof-use-rdb-preamble", "no"];
+    let ours = start(dir.path(), &options);
+    let mut client = ours.client();
+    fill(&mut client);
+    // Larger than what one command holds, and than what is written in one go.
+    for i in 0..5000 {
+        line(&mut client, &format!("SADD many member:{i}"));
+        line(&mut client, &format!("HSET wide field:{i} {i}"));
+        line(&mut client, &format!("ZADD high {i}.25 member:{i}"));
+        line(&mut client, &format!("RPUSH far {i}"));
+    }
+    line(&mut client, "BGREWRITEAOF");
+    wait_for(&mut client, "aof_rewrite_in_progress:0");
+    let base = std::fs::read(dir.path().join("appendonlydir/appendonly.aof.2.base.aof")).expect("a base");
+    assert!(base.starts_with(b"*3\r\n$8\r\nFUNCTION\r\n$4\r\nLOAD\r\n"), "{}", base[..60].escape_ascii());
+    let largest = base.split(|b| *b == b'*').filter_map(|part| {
+        let end = part.iter().position(|b| *b == b'\r')?;
+        std::str::from_utf8(&part[..end]).ok()?.parse::<usize>().ok()
+    });
+    assert_eq!(largest.max(), Some(2 + 2 * 64), "64 pairs to a command at most");
+    fill_more(&mut client);
+    let known = contents(&mut client);
+    drop(ours);
+    for round in ["ours", "redis", "ours again"] {
+        let dir = dir.path().to_string_lossy().into_owned();
+        let server = match round {
+            "redis" => Server::redis(&["--dir", &dir, "--appendonly", "yes"]).expect("Redis starts"),
+            _ => start(Path::new(&dir), &options),
+        };
+        assert_eq!(contents(&mut server.client()), known, "{round}");
+    }
+}
+
+/// What the keys hold, however it is kept: when a consumer was seen last no command says.
+fn contents(client: &mut Client) -> Vec<String> {
+    let mut all: Vec<String> = dumps(client)
+        .into_iter()
+        .filter(|(key, ..)| !["stream", "many", "wide", "high"].contains(&key.as_str()))
+        .map(|dump| format!("{dump:?}"))
+        .collect();
+    for ask in ["XRANGE stream - +", "XPENDING stream group", "ZRANGE high 0 -1 WITHSCORES", "FCALL f 0"] {
+        all.push(format!("{:?}", line(client, ask)));
+    }
+    for ask in ["SMEMBERS many", "HGETALL wide"] {
+        let (Value::Array(elements) | Value::Set(elements)) = line(client, ask) else { panic!("{ask}") };
+        let mut words: Vec<String> = elements.iter().map(Value::text).collect();
+        words.sort();
+        all.push(words.join(" "));
+    }
+    all
+}
+
+#[test]
+fn a_log_is_cut_to_a_second_as_redis_does_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = ["--appendonly", "yes", "--aof-timestamp-enabled", "yes", "--rdb-version-compat", "10"];
+    let server = start(dir.path(), &options);
+    let mut client = server.client();
+    let second = |client: &mut Client| match line(client, "TIME") {
+        Value::Array(parts) => parts[0].text().parse::<i64>().unwrap(),
+        other => panic!("{other:?}"),
+    };
+    line(&mut client, "SET a 1");
+    let then = second(&mut client);
+    while second(&mut client) <= then {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    line(&mut client, "SET a 2");
+    line(&mut client, "EVAL \"redis.call('INCR','a') redis.call('INCR','b')\" 0");
+    assert!(line(&mut client, "CONFIG SET appendfsync always").text() == "OK");
+    line(&mut client, "SET c 3");
+    drop(server);
+    let files = dir.path().join("appendonlydir");
+    let copy = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(&files).unwrap().flatten() {
+        std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+    }
+    let program = totality_testkit::server::totality_binary().unwrap();
+    let check = |second: i64| {
+        let manifest = files.join("appendonly.aof.manifest");
+        let second = second.to_string();
+        let mut check = Process::new(&program);
+        check.args(["check", "--truncate-to-timestamp", &second]).arg(manifest);
+        let out = check.output().unwrap();
+        (out.status.success(), String::from_utf8_lossy(&out.stdout).into_owned())
+    };
+    let (_, early) = check(1000);
+    assert!(early.contains("has nothing before timestamp 1000, aborting..."), "{early}");
+    let (done, text) = check(then);
+    assert!(done && text.contains("Successfully truncated AOF"), "{text}");
+    let (done, text) = check(then);
+    assert!(done && text.contains("Truncate nothing in AOF"), "{text}");
+    let mut theirs = Process::new("redis-check-aof");
+    theirs
+        .args(["--truncate-to-timestamp", &then.to_string()])
+        .arg(copy.path().join("appendonly.aof.manifest"));
+    if let Ok(theirs) = theirs.output() {
+        assert!(theirs.status.success(), "{}", String::from_utf8_lossy(&theirs.stdout));
+        let read = |dir: &Path| std::fs::read(dir.join("appendonly.aof.1.incr.aof")).unwrap();
+        assert_eq!(read(copy.path()).escape_ascii().to_string(), read(&files).escape_ascii().to_string());
+    }
+    let server = start(dir.path(), &["--appendonly", "yes"]);
+    let mut client = server.client();
+    assert_eq!(line(&mut client, "GET a").text(), "1");
+    assert_eq!(line(&mut client, "EXISTS b c"), Value::Int(0));
+}

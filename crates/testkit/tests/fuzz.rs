@@ -34,4 +34,4 @@ macro_rules! targets {
     )*};
 }
 
-targets! { 0 requests 1 replies 2 listpack 3 scripts 4 libraries 5 configuration 6 payloads 7 snapshots }
+targets! { 0 requests 1 replies 2 listpack 3 scripts 4 libraries 5 configuration 6 payloads 7 snapshots 8 logs }

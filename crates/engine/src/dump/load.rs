@@ -10,7 +10,7 @@ use crate::propagate::render;
 use crate::replication::Without;
 use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::script::{self, Libraries};
-use crate::state::ServerState;
+use crate::state::{LogLevel, ServerState};
 use totality_rdb::Input;
 use totality_rdb::file::{self, Event, FileReader, Record};
 
@@ -78,6 +78,9 @@ impl From<totality_rdb::Error> for LoadError {
         LoadError { text: e.kind.to_string(), offset: e.offset }
     }
 }
+
+/// Keys without a value that are named in the log.
+const NAMED: u64 = 10;
 
 /// Keys between two looks at the clock.
 const LOOK: u64 = 64;
@@ -169,6 +172,10 @@ impl LoadSteps {
                     .take_function(ks, sv, &code)
                     .map_err(|why| fail(format!("Failed loading library, {why}")))?,
                 Event::Key(record) => {
+                    if record.value.is_empty() && self.loaded.empty < NAMED {
+                        let name = [b"rdbLoadObject skipping empty key: ", &*record.key].concat();
+                        sv.log(LogLevel::Notice, name);
+                    }
                     take_key(ks, self.db, *record, self.options, &mut self.loaded).map_err(fail)?;
                     count += 1;
                 }

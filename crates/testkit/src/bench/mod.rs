@@ -4,6 +4,7 @@
 pub mod load;
 pub mod lua;
 pub mod memory;
+pub mod persist;
 pub mod rows;
 
 use crate::client::Client;

@@ -10,6 +10,7 @@ fn main() -> ExitCode {
     let done = match args.first().map(String::as_str) {
         Some("lua") => bench::lua::table(&args[1..]),
         Some("memory") => bench::memory::table(),
+        Some("persist") => bench::persist::table(&args[1..]),
         _ => bench::table(&args),
     };
     match done {
