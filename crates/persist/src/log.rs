@@ -104,7 +104,10 @@ impl Log {
         disk.create_dir(&names.dir)?;
         let begins = manifest.incr.is_empty();
         if begins {
-            manifest.incr.push(names.incr(manifest.next_incr()));
+            let taken = |name: &str| manifest.parts().chain(&manifest.history).any(|part| part.name == name);
+            let numbers = manifest.next_incr()..;
+            let part = numbers.map(|seq| names.incr(seq)).find(|part| !taken(&part.name));
+            manifest.incr.extend(part);
         }
         let last = manifest.incr.last().map(|part| names.dir.join(&part.name)).unwrap_or_default();
         if begins {

