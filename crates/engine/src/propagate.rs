@@ -385,15 +385,13 @@ impl Unit {
         wanted: impl Fn(Targets) -> bool,
         put: &mut dyn FnMut(&[u8]),
     ) {
-        let mut commands = self.commands.iter().filter(|command| wanted(command.to)).peekable();
-        let Some(first) = commands.peek() else { return };
-        // Before MULTI, as Redis has it.
-        select(first.db, selected, put);
-        let many = !self.apart && self.commands.iter().filter(|command| wanted(command.to)).count() > 1;
+        let commands = || self.commands.iter().filter(|command| wanted(command.to));
+        let many = !self.apart && commands().nth(1).is_some();
         if many {
+            // SELECT comes after it, as Redis has it.
             put(MULTI);
         }
-        for command in commands {
+        for command in commands() {
             select(command.db, selected, put);
             put(&self.bytes[command.start..command.end]);
         }
@@ -449,7 +447,7 @@ mod tests {
         assert_eq!(written(&mut effects, &mut selected, |to| to.log), "SELECT 0 SET a 1 ");
         effects.command(2, &[b"SET", b"a", b"1"]);
         effects.command(3, &[b"DEL", b"b"]);
-        let text = "SELECT 2 MULTI SET a 1 SELECT 3 DEL b EXEC ";
+        let text = "MULTI SELECT 2 SET a 1 SELECT 3 DEL b EXEC ";
         assert_eq!(written(&mut effects, &mut selected, |to| to.log), text);
         effects.apart = true;
         effects.deletion(3, b"x");
