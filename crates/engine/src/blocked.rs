@@ -298,7 +298,7 @@ fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str
             let offset = sv.clients.get(id).map_or(0, |client| client.written);
             if waiter.command.spec.name == "waitaof" {
                 reply.array(2);
-                reply.int(i64::from(sv.log_is_safe()));
+                reply.int(i64::from(sv.is_safe(id)));
                 reply.int(sv.repl.acknowledged_on_disk(offset) as i64);
             } else {
                 reply.int(sv.repl.acknowledged(offset) as i64);

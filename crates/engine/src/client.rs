@@ -153,6 +153,8 @@ pub struct Client {
     pub announced: Option<Box<Announced>>,
     /// Offset of the stream behind its last write, which WAIT waits for.
     pub written: u64,
+    /// Bytes of effects for the append-only file behind its last write, which WAITAOF waits for.
+    pub logged: u64,
     /// It asked for MONITOR.
     pub monitor: bool,
     /// CLIENT TRACKING.
@@ -201,6 +203,7 @@ impl Client {
             primary: false,
             announced: None,
             written: 0,
+            logged: 0,
             monitor: false,
             tracking: None,
             subscriptions: [0; 3],

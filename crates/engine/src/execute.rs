@@ -601,6 +601,10 @@ fn send_unit(sv: &mut ServerState, unit: &Unit, actor: Option<ClientId>) {
         let buffer = &mut log.buffer;
         unit.write(&mut log.selected, |to| to.log, &mut |bytes| buffer.extend_from_slice(bytes));
         log.offset.0 += (log.buffer.len() - before) as u64;
+        let logged = log.offset.0;
+        if let Some(client) = actor.and_then(|id| sv.clients.get_mut(id)) {
+            client.logged = logged;
+        }
     }
     if sv.repl.collects() {
         let mut selected = sv.repl.selected;

@@ -14,8 +14,6 @@ pub enum Request {
     CancelSave,
     /// A new base of the append-only file, in the background.
     RewriteLog,
-    /// WAITAOF: makes all of the append-only file safe.
-    SyncLog,
     /// DEBUG RELOAD.
     Reload {
         /// Save first.
@@ -82,6 +80,13 @@ pub struct LogInfo {
     pub delayed: u64,
     /// Bytes of effects so far, and those of them that are safe on the disk.
     pub offset: (u64, u64),
+}
+
+impl LogInfo {
+    /// A file that is not kept any more, or begins anew: offsets go on, so that nobody waits for what was before.
+    pub fn after(old: &LogInfo) -> LogInfo {
+        LogInfo { offset: (old.offset.0, old.offset.0), ..LogInfo::default() }
+    }
 }
 
 /// State of snapshots and of the append-only file, as INFO shows it.

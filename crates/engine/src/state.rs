@@ -221,9 +221,10 @@ impl ServerState {
         (self.process.net.0 + live.0, self.process.net.1 + live.1)
     }
 
-    /// True when all that was written to the append-only file is safe on the disk.
-    pub fn log_is_safe(&self) -> bool {
-        self.persist.logs() && self.persist.log.offset.1 >= self.persist.log.offset.0
+    /// True when what the client wrote is in the append-only file and safe on the disk.
+    pub fn is_safe(&self, client: ClientId) -> bool {
+        let logged = self.clients.get(client).map_or(0, |client| client.logged);
+        self.persist.logs() && self.persist.log.offset.1 >= logged
     }
 
     /// Sends bytes to a client outside of its own command's reply.

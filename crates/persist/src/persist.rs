@@ -18,7 +18,7 @@ use totality_engine::engine::{Engine, Ticker};
 use totality_engine::execute::{resume_writers, update_recording};
 use totality_engine::keyspace::Keyspace;
 use totality_engine::loading;
-use totality_engine::persistence::{Job, LogState, Request};
+use totality_engine::persistence::{Job, LogInfo, LogState, Request};
 use totality_engine::state::{LogLevel, ServerState};
 
 /// Time that one step of a snapshot takes.
@@ -282,11 +282,6 @@ impl Persist {
             Request::RewriteLog => self.begin_rewrite(ks, sv).map_err(|_| {
                 "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.".to_owned()
             }),
-            Request::SyncLog => match &mut self.log {
-                Some(log) => log.flush(&mut sv.persist.log).map_err(|why| format!("ERR {why}")),
-                // Its first base is being written.
-                None => Ok(()),
-            },
             Request::Reload { save, flush, merge } => {
                 self.before_pause(sv)?;
                 let done = self.reload(ks, sv, [save, flush, merge], ticker);
@@ -910,7 +905,8 @@ impl Persist {
         {
             sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
         }
-        sv.persist.log = Default::default();
+        sv.persist.log = LogInfo::after(&sv.persist.log);
+        sv.repl.acked = true;
         self.follow_config(ks, sv);
         if sv.persist.rewrite_scheduled {
             // Until the new base is there, a crash would bring the old data set back.
@@ -939,7 +935,8 @@ impl Persist {
                 {
                     sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
                 }
-                sv.persist.log = Default::default();
+                sv.persist.log = LogInfo::after(&sv.persist.log);
+                sv.repl.acked = true;
                 sv.persist.rewrite_scheduled = false;
             }
             _ => {}

@@ -273,7 +273,11 @@ impl Server {
         self.deliver();
         self.accept();
         self.follow();
+        let safe = self.engine.sv.persist.log.offset.1;
         self.persist.before_replies(&mut self.engine.sv);
+        if self.engine.sv.persist.log.offset.1 != safe {
+            self.answer_safe();
+        }
         if self.persist.fatal().is_some() {
             // No reply of this turn may leave.
             self.deliver_log();
@@ -292,6 +296,14 @@ impl Server {
         if self.engine.ks.has_garbage() {
             self.lazy_free.free(self.engine.ks.take_garbage());
         }
+    }
+
+    /// More of the append-only file is safe: some may wait for that.
+    #[cold]
+    fn answer_safe(&mut self) {
+        self.engine.sv.repl.acked = true;
+        self.engine.run_acknowledged();
+        self.deliver();
     }
 
     /// When the loop has to turn even if no socket is ready.

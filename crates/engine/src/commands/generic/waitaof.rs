@@ -1,7 +1,6 @@
 //! WAITAOF: waits until the writes so far are on disk here and on replicas.
 //!
-//! The append-only file here is made safe at once, whatever `appendfsync` says; Redis waits for the next fsync of its
-//! own.
+//! Here that is the next fsync, as `appendfsync` says; with `no` there may be none before the timeout.
 //!
 //! ```transcript since 7.2
 //! > WAITAOF 1 0 100
@@ -13,7 +12,6 @@
 
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
-use crate::persistence::Request;
 use crate::spec::{Cat, Flags, Group, Spec};
 use crate::value::Type;
 
@@ -43,11 +41,8 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
     let offset = cx.me()?.written;
     let may_wait = cx.origin == Origin::Client;
-    if local > 0 && may_wait {
-        cx.ticker.persist(cx.ks, cx.sv, Request::SyncLog).map_err(CmdError::owned)?;
-    }
     let acknowledged = cx.sv.repl.acknowledged_on_disk(offset) as i64;
-    let safe = i64::from(cx.sv.log_is_safe());
+    let safe = i64::from(cx.sv.is_safe(cx.client));
     if (acknowledged >= replicas && safe >= local) || !may_wait {
         cx.reply.array(2);
         cx.reply.int(safe);
