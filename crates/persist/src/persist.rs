@@ -387,7 +387,9 @@ impl Persist {
         let running = self.running.as_mut()?;
         let Sink::Replicas(pipe) = &mut running.sink else { return None };
         let piece = Piece { bytes: std::mem::take(&mut pipe.bytes), last: running.sent };
-        self.next_step = Instant::now();
+        if sv.config.rdb_key_save_delay <= 0 {
+            self.next_step = Instant::now();
+        }
         if piece.last {
             self.running = None;
             sv.persist.job = None;
