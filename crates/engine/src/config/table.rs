@@ -532,6 +532,11 @@ const DISKLESS_LOAD: [&str; 4] = ["disabled", "on-empty-db", "swapdb", "flush-be
 
 /// `replicaof HOST PORT`, or `NO ONE`.
 fn set_replicaof(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    if matches!(args, [none] if none.is_empty()) {
+        // What CONFIG REWRITE leaves of a line that holds no longer.
+        c.replicaof = None;
+        return Ok(());
+    }
     let [host, port] = args else { return Err("wrong number of arguments".to_owned()) };
     let port = std::str::from_utf8(port).unwrap_or_default();
     if host.is_empty() || (host.eq_ignore_ascii_case(b"no") && port.eq_ignore_ascii_case("one")) {
