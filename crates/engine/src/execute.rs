@@ -88,6 +88,13 @@ pub fn client_command(
             reply.error(error.text());
         }
         Err(error) => {
+            if ks.obeys {
+                let (text, name) = (error.text().escape_ascii(), argv[0].escape_ascii());
+                let text = format!(
+                    "== CRITICAL == This replica is sending an error to its primary: '{text}' after processing the command '{name}'"
+                );
+                sv.log(LogLevel::Warning, text);
+            }
             reject(sv, id, argv, &error);
             reply.error(error.text());
         }

@@ -53,4 +53,16 @@ mod tests {
         assert!(!ks.exists(b"new"));
         assert_eq!(ks.dbs()[1].len(), 0);
     }
+
+    #[test]
+    fn a_write_takes_the_place_of_what_is_past_its_deadline() {
+        let mut ks = Keyspace::new(1, [1; 16]);
+        ks.load_entry(0, Bytes::from(&b"k"[..]), Value::Int(1), Some(99), None, false);
+        (ks.now, ks.replica) = (100, true);
+        assert!(!ks.exists(b"k"));
+        ks.write(b"k").set(Value::Int(2));
+        assert!(ks.exists(b"k"));
+        assert_eq!((ks.dbs()[0].len(), ks.dbs()[0].expires()), (1, 0));
+        assert_eq!(ks.used_memory(), ks.recount_memory());
+    }
 }

@@ -24,9 +24,14 @@ impl Keyspace {
     /// Deletes `key`, which is past its deadline, as an effect of its own. Where keys may not be deleted (a replica)
     /// it stays and is merely not seen.
     pub(crate) fn expire_key(&mut self, db: usize, key: &[u8]) {
-        if !self.may_delete() {
-            return;
+        if self.may_delete() {
+            self.expire_now(db, key);
         }
+    }
+
+    /// The same wherever it is.
+    #[cold]
+    pub(super) fn expire_now(&mut self, db: usize, key: &[u8]) {
         // The caller's slice may lie in the entry that goes.
         let key: smallvec::SmallVec<[u8; 64]> = smallvec::SmallVec::from_slice(key);
         // What an open scope changed is taken back with the scope; what it did not touch is gone for good, with the

@@ -35,6 +35,10 @@ impl Keyspace {
         let db = self.cur;
         let hash = self.dbs[db].dict.hash(key);
         let pos = self.locate_hashed(hash, key);
+        if pos.is_none() && !self.may_delete() && self.is_stale(key) {
+            // It stays only until its place is wanted: a key is never there twice.
+            self.expire_now(db, key);
+        }
         if self.snapshot.is_some() {
             self.keep_for_snapshot(db, hash, key);
         }
