@@ -893,8 +893,11 @@ impl Persist {
 
     /// A parameter was changed: `appendonly` is obeyed at once.
     pub fn config_changed(&mut self, engine: &mut Engine, name: &str) {
-        if name == "appendonly" {
-            self.cron(engine);
+        match name {
+            "appendonly" => self.cron(engine),
+            // What waits for the old delay goes on.
+            "rdb-key-save-delay" => self.next_step = Instant::now(),
+            _ => {}
         }
     }
 
