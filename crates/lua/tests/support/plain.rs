@@ -18,6 +18,19 @@ local function environment()
   env._G=env
   return env
 end
+-- The libraries are everybody's, and copies would have an order of their own: whoever changes one is the last here.
+local exit,pairs=os.exit,pairs
+local kept={}
+for _,lib in ipairs({string,math,table,coroutine,getmetatable('')}) do
+  kept[lib]={}
+  for k,v in pairs(lib) do kept[lib][k]=v end
+end
+local function changed()
+  for lib,was in pairs(kept) do
+    for k,v in pairs(lib) do if was[k]~=v then return true end end
+    for k,v in pairs(was) do if lib[k]~=v then return true end end
+  end
+end
 while true do
   local n=read('*l')
   if not n then break end
@@ -31,6 +44,7 @@ while true do
   end
   write(#out,'\n',out)
   flush()
+  if changed() then exit() end
 end
 "#;
 
