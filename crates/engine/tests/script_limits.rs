@@ -119,7 +119,7 @@ fn each_limit_of_the_page_is_there() {
         let cells: Vec<&str> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
         let (parameter, default, counter) = (cells[1], cells[2], cells[5]);
         assert_eq!(b.engine.sv.config.get(parameter).as_deref(), Some(default), "{parameter}");
-        assert!(info.contains(&format!("\r\n{counter}:")), "{counter} in INFO");
+        assert!(counter == "none" || info.contains(&format!("\r\n{counter}:")), "{counter} in INFO");
         rows += 1;
     }
     assert!(rows >= 9, "{rows}");

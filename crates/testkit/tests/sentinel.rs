@@ -140,7 +140,7 @@ impl Watched {
         let dir = tempfile::tempdir().expect("a directory");
         let file = dir.path().join("sentinel.conf").to_string_lossy().into_owned();
         let text = format!(
-            "sentinel monitor main {host} {port} 1\nsentinel down-after-milliseconds main 700\n\
+            "sentinel monitor main {host} {port} 1\nsentinel down-after-milliseconds main 1500\n\
              sentinel failover-timeout main 4000\nprotected-mode no\n"
         );
         std::fs::write(&file, text).expect("a file");
