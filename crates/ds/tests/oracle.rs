@@ -17,7 +17,7 @@ use totality_ds::stream::{BlockLimits, Keep, Stream, StreamId};
 use totality_ds::{IntSet, Listpack, Quicklist, geo, hll};
 
 struct Oracle {
-    socket: PathBuf,
+    dir: PathBuf,
     server: Child,
     stream: BufReader<UnixStream>,
 }
@@ -26,7 +26,7 @@ impl Drop for Oracle {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
-        let _ = std::fs::remove_file(&self.socket);
+        let _ = std::fs::remove_dir_all(&self.dir);
     }
 }
 
@@ -42,12 +42,15 @@ impl Oracle {
         // A socket of its own: another test cannot have taken it in the meantime, as it can a port.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("totality-ds-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let socket = std::env::temp_dir().join(name);
+        // And a directory of its own: it would load a snapshot that somebody left in a common one.
+        let dir = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&dir).expect("a directory");
+        let socket = dir.join("socket");
         let server = Command::new(&program)
             .args(["--port", "0", "--save", "", "--rdbcompression", "no", "--unixsocket"])
             .arg(&socket)
             .arg("--dir")
-            .arg(std::env::temp_dir())
+            .arg(&dir)
             .stdout(Stdio::null())
             .spawn();
         let Ok(server) = server else {
@@ -57,7 +60,7 @@ impl Oracle {
         };
         for _ in 0..100 {
             if let Ok(stream) = UnixStream::connect(&socket) {
-                return Some(Oracle { server, socket, stream: BufReader::new(stream) });
+                return Some(Oracle { server, dir, stream: BufReader::new(stream) });
             }
             std::thread::sleep(Duration::from_millis(50));
         }
