@@ -14,6 +14,8 @@ cargo xtask test               format, clippy, all tests, transcripts, client sm
 cargo xtask bench [ROW…]       server CPU per call beside redis-server in one run, as ratios
 cargo xtask bench memory       bytes per key and element beside redis-server
 cargo xtask bench persist [N]  writes with an append-only file, and loading of N keys, beside redis-server
+cargo xtask bench rollback     what all-or-nothing scopes cost the seeds' scripts, as ratios
+cargo xtask bench stats        what counting per script costs them
 cargo xtask bench lua [ROW…]   the Lua runtime beside lua5.1 and redis-server, as ratios
 cargo xtask lua-suite DIR      the public Lua 5.1 test suite, whose files are in DIR; writes crates/lua/SUITE.md
 cargo xtask oracle [SECONDS]   random commands against redis-server until a difference or the end of time

@@ -86,19 +86,35 @@ fn median(samples: &[[f64; 2]]) -> [f64; 2] {
 
 /// Prints the table of all rows whose name contains one of `wanted` (all, when that is empty).
 pub fn table(wanted: &[String]) -> io::Result<()> {
-    let ours = Server::totality(&[])?;
-    let theirs = Server::redis(&[])?;
+    compare(&Server::totality(&[])?, &Server::redis(&[])?, ["totality", "redis-server"], |row| {
+        wanted.is_empty() || wanted.iter().any(|w| row.name.contains(w.as_str()))
+    })
+}
+
+/// Prints what a switch of ours costs the scripts of the seeds: two of our servers in one run, with it and without.
+pub fn cost_of(name: &str, with: &[&str], without: &[&str]) -> io::Result<()> {
+    compare(&Server::totality(with)?, &Server::totality(without)?, [name, "without"], |row| {
+        row.name.starts_with("seed ") || row.name.starts_with("script ")
+    })
+}
+
+fn compare(
+    ours: &Server,
+    theirs: &Server,
+    [left, right]: [&str; 2],
+    wanted: impl Fn(&Row) -> bool,
+) -> io::Result<()> {
     println!(
-        "user CPU of the server, us per call, median of {ROUNDS} alternating rounds; ratio = ours / redis-server\n"
+        "user CPU of the server, us per call, median of {ROUNDS} alternating rounds; ratio = {left} / {right}\n"
     );
-    println!("| row | pipeline | totality | redis-server | ratio | ratio with kernel |");
+    println!("| row | pipeline | {left} | {right} | ratio | ratio with kernel |");
     println!("|---|--:|--:|--:|--:|--:|");
     let mut ratios = Vec::new();
     for row in rows::all() {
-        if !wanted.is_empty() && !wanted.iter().any(|w| row.name.contains(w.as_str())) {
+        if !wanted(&row) {
             continue;
         }
-        match measure(&row, &ours, &theirs) {
+        match measure(&row, ours, theirs) {
             Ok(cost) => {
                 let total = cost.ours[1] / cost.theirs[1].max(1e-9);
                 let (a, b, r) = (cost.ours[0], cost.theirs[0], cost.ratio());

@@ -10,6 +10,8 @@ fn main() -> ExitCode {
     let done = match args.first().map(String::as_str) {
         Some("lua") => bench::lua::table(&args[1..]),
         Some("memory") => bench::memory::table(),
+        Some("rollback") => bench::cost_of("all or nothing", &["--script-rollback", "always"], &[]),
+        Some("stats") => bench::cost_of("counted", &[], &["--script-stats-max-entries", "0"]),
         Some("persist") => bench::persist::table(&args[1..]),
         _ => bench::table(&args),
     };
