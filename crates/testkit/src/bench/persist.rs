@@ -2,6 +2,7 @@
 
 use super::load::Load;
 use crate::server::{Server, totality_binary};
+use crate::value::Value;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -152,9 +153,9 @@ fn load(dir: &Path, options: &[&str], ours: bool, keys: usize) -> io::Result<[f6
         std::thread::sleep(Duration::from_millis(5));
     }
     let took = [began.elapsed().as_secs_f64(), server.cpu()?.user];
-    let size = client.call(&["DBSIZE"])?.text();
-    if size != (keys + keys / 10).to_string() {
-        return Err(io::Error::other(format!("{size} keys were loaded")));
+    let size = client.call(&["DBSIZE"])?;
+    if !matches!(size, Value::Int(size) if size == (keys + keys / 10) as i64) {
+        return Err(io::Error::other(format!("{size:?} keys were loaded")));
     }
     Ok(took)
 }
