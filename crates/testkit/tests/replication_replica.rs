@@ -191,11 +191,14 @@ fn a_password_and_a_configuration_file_make_a_replica() {
     assert!(text.contains(&format!("replicaof 127.0.0.1 {}", primary.port())), "{text}");
     // A wrong password keeps the link down, and the log says why.
     line(&mut r, "CONFIG SET masterauth wrong");
-    line(&mut p, "CLIENT KILL TYPE replica");
     wait_until(
         "the refusal",
         LONG,
-        || replica.log().contains("Unable to AUTH to MASTER: -WRONGPASS"),
+        || {
+            // Again and again: a link that is being made is not yet a replica's.
+            line(&mut p, "CLIENT KILL TYPE replica");
+            replica.log().contains("Unable to AUTH to MASTER: -WRONGPASS")
+        },
         || replica.log(),
     );
 }
