@@ -117,12 +117,7 @@ impl Busy<'_> {
 
     /// A client is gone. Only while a data set is loaded: a script may be this client's.
     pub fn disconnect(&mut self, id: ClientId) {
-        execute::forget_client(self.ks, self.sv, id);
-        if let Some(client) = self.sv.clients.remove(id)
-            && client.script.is_some()
-        {
-            self.sv.scripts.tracker.leaves(&client);
-        }
+        execute::remove_client(self.ks, self.sv, id);
     }
 
     /// What waits to leave, oldest first.

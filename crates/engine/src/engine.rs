@@ -256,12 +256,7 @@ impl Engine {
 
     /// A client is gone.
     pub fn disconnect(&mut self, id: ClientId) {
-        execute::forget_client(&mut self.ks, &mut self.sv, id);
-        if let Some(client) = self.sv.clients.remove(id)
-            && client.script.is_some()
-        {
-            self.sv.scripts.tracker.leaves(&client);
-        }
+        execute::remove_client(&mut self.ks, &mut self.sv, id);
     }
 
     /// Reads the clock. The owner calls it when it has waited for something; between the commands of a batch the

@@ -579,11 +579,13 @@ pub(crate) fn readmit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, arg
 
 /// Hands out the effects of a unit, those waiting for keys aside.
 pub(crate) fn release(ks: &mut Keyspace, sv: &mut ServerState) {
-    let unit = ks.effects.take_commands();
-    if !unit.is_empty() {
+    // Most units have none, and their vectors need not be moved to and fro.
+    if ks.effects.has_commands() {
+        let unit = ks.effects.take_commands();
         send_unit(sv, &unit, ks.effects.actor);
+        ks.effects.reuse(unit);
     }
-    ks.effects.reuse(unit);
+    ks.effects.apart = false;
     let tracks = ks.effects.take_tracks();
     if !tracks.is_empty() {
         tracking::release(ks, sv, tracks);
@@ -624,6 +626,16 @@ fn send_unit(sv: &mut ServerState, unit: &Unit, actor: Option<ClientId>) {
         if !sv.repl.available {
             replication::hand_out(sv);
         }
+    }
+}
+
+/// A client is gone.
+pub(crate) fn remove_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
+    forget_client(ks, sv, id);
+    if let Some(client) = sv.clients.remove(id)
+        && client.script.is_some()
+    {
+        sv.scripts.tracker.leaves(&client);
     }
 }
 

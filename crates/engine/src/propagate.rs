@@ -327,6 +327,12 @@ impl Effects {
         self.is_ready.clear();
     }
 
+    /// True when commands were collected.
+    #[inline]
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.commands.is_empty()
+    }
+
     /// Takes the collected commands.
     pub(crate) fn take_commands(&mut self) -> Unit {
         let apart = std::mem::take(&mut self.apart);
@@ -372,11 +378,6 @@ const MULTI: &[u8] = b"*1\r\n$5\r\nMULTI\r\n";
 const EXEC: &[u8] = b"*1\r\n$4\r\nEXEC\r\n";
 
 impl Unit {
-    /// True when there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.commands.is_empty()
-    }
-
     /// Hands the unit to `put` in pieces, as a replica reads it: `SELECT` where the database changes, `MULTI`/`EXEC`
     /// around more than one command unless they stand apart. Only commands of which `wanted` holds.
     pub(crate) fn write(

@@ -128,6 +128,21 @@ pub(crate) fn type_error_at(
     run_error_bytes(st, env, &msg)
 }
 
+/// Puts a function and its arguments above the running frame; the stack slot of the function.
+#[inline(always)]
+pub(crate) fn place_call<const N: usize>(st: &mut State, call: [Value; N]) -> usize {
+    let top = st.top;
+    if top + 40 > st.stack.len() {
+        st.grow_stack(top + 40);
+    }
+    // One by one: a copy of what was just written stalls the processor.
+    for (n, value) in call.into_iter().enumerate() {
+        st.stack[top + n] = value;
+    }
+    st.top = top + N;
+    top
+}
+
 /// Calls a metamethod with two values for one result. `top` is free to use.
 pub(crate) fn call_tm2(
     st: &mut State,
@@ -137,14 +152,7 @@ pub(crate) fn call_tm2(
     a: Value,
     b: Value,
 ) -> Result<Value, LuaError> {
-    let top = st.top;
-    if top + 40 > st.stack.len() {
-        st.grow_stack(top + 40);
-    }
-    st.stack[top] = f;
-    st.stack[top + 1] = a;
-    st.stack[top + 2] = b;
-    st.top = top + 3;
+    let top = place_call(st, [f, a, b]);
     call_value(st, env, host, top, 2, 1)?;
     st.top = top;
     Ok(st.stack[top])
@@ -268,12 +276,7 @@ pub(crate) fn call_setter(
     host: &mut dyn Host,
     call: [Value; 4],
 ) -> Result<(), LuaError> {
-    let top = st.top;
-    if top + 40 > st.stack.len() {
-        st.grow_stack(top + 40);
-    }
-    st.stack[top..top + 4].copy_from_slice(&call);
-    st.top = top + 4;
+    let top = place_call(st, call);
     call_value(st, env, host, top, 3, 0)?;
     st.top = top;
     Ok(())

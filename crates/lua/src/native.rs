@@ -142,6 +142,15 @@ impl Interrupt {
         self.0.fetch_and(!bits, Ordering::Relaxed);
     }
 
+    /// Does what the bits ask for, in a host function that takes long: ticks, or is told to end the run.
+    pub fn obey(&self, host: &mut dyn Host) -> Tick {
+        match self.get() {
+            0 => Tick::Continue,
+            _ if interrupted(&self.0, host).is_ok() => Tick::Continue,
+            _ => Tick::Stop,
+        }
+    }
+
     /// The bits that are set.
     pub fn get(&self) -> u32 {
         self.0.load(Ordering::Relaxed)

@@ -78,7 +78,7 @@ pub(crate) fn instruction(
             };
             let t = st.stack[at(i.a)];
             if let Some((tm, t)) = meta::assign(st, env, t, key, v, Some(at(i.a)))? {
-                if enter(st, env, host, tm, &[t, key, v], NOWHERE)? {
+                if enter(st, env, host, [tm, t, key, v], NOWHERE)? {
                     return Ok(Next::Enter);
                 }
                 meta::call_setter(st, env, host, [tm, t, key, v])?;
@@ -141,7 +141,7 @@ fn settle(
     match found {
         Indexed::Value(v) => st.stack[slot] = v,
         Indexed::Call(tm, first) => {
-            if enter(st, env, host, tm, &[first, second], result_in(slot))? {
+            if enter(st, env, host, [tm, first, second], result_in(slot))? {
                 return Ok(Next::Enter);
             }
             st.stack[slot] = meta::call_tm2(st, env, host, tm, first, second)?;
@@ -152,30 +152,21 @@ fn settle(
 
 /// Pushes the frame of a metamethod, so that the interpreter runs it and comes back; false when it is not in Lua, or so
 /// deep that an error is due. To scripts it is a call from C like any other.
-fn enter(
+fn enter<const N: usize>(
     st: &mut State,
     env: &Env<'_>,
     host: &mut dyn Host,
-    tm: Value,
-    args: &[Value],
+    call: [Value; N],
     results: i32,
 ) -> Result<bool, LuaError> {
-    let Value::Func(f) = tm else { return Ok(false) };
+    let Value::Func(f) = call[0] else { return Ok(false) };
     let Code::Lua(p) = st.heap.closures[f.index()].code else { return Ok(false) };
     if st.c_calls + 1 >= MAX_C_CALLS {
         return Ok(false);
     }
-    let top = st.top;
-    if top + 40 > st.stack.len() {
-        st.grow_stack(top + 40);
-    }
-    st.stack[top] = tm;
-    for (n, arg) in args.iter().enumerate() {
-        st.stack[top + 1 + n] = *arg;
-    }
-    st.top = top + 1 + args.len();
+    let top = meta::place_call(st, call);
     st.c_calls += 1;
-    push_lua(st, env, host, env.protos.get(p), p, f.0, top, args.len(), results)?;
+    push_lua(st, env, host, env.protos.get(p), p, f.0, top, N - 1, results)?;
     Ok(true)
 }
 

@@ -56,7 +56,7 @@ fn redis_server() {
 
 /// By hand: `TOTALITY_PEER=/path/to/valkey-server cargo test -p totality-script --test cases peer -- --ignored`.
 #[test]
-#[ignore = "needs TOTALITY_PEER"]
+#[ignore = "for one more server, which TOTALITY_PEER names; the others run without asking"]
 fn peer() {
     let program = std::env::var("TOTALITY_PEER").unwrap();
     let server = totality_testkit::server::Server::start(&[&program], &[]).unwrap();

@@ -26,7 +26,7 @@ fn redis_server() {
 
 /// By hand, as in `cases.rs`.
 #[test]
-#[ignore = "needs TOTALITY_PEER"]
+#[ignore = "for one more server, which TOTALITY_PEER names; the others run without asking"]
 fn peer() {
     let program = std::env::var("TOTALITY_PEER").unwrap();
     let place = Place::of(totality_testkit::server::Server::start(&[&program], &[]).unwrap());

@@ -15,6 +15,7 @@ pub mod print;
 pub mod replicas;
 pub mod rng;
 pub mod rollback;
+pub mod samples;
 pub mod server;
 pub mod sources;
 pub mod transcript;

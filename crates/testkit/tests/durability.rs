@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command as Process;
 use std::time::{Duration, Instant};
 use totality_testkit::client::Client;
+use totality_testkit::samples;
 use totality_testkit::server::{Server, oracle_or_skip};
 use totality_testkit::value::Value;
 
@@ -24,25 +25,11 @@ fn digest(client: &mut Client) -> String {
 
 /// One key of each kind.
 fn fill(client: &mut Client) {
-    for command in [
-        "SET str hello",
-        "SET int 12345",
+    let own = [
         "SET long aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-        "SET timed x PX 9999999",
-        "RPUSH list a b c 1 2 3",
-        "SADD ints 1 2 3",
-        "SADD words a b c",
-        "ZADD zset 1 a 2.5 b",
-        "HSET hash f v g w",
-        "XADD stream 1-1 f v",
-        "XADD stream 2-1 f w",
-        "XGROUP CREATE stream group 0",
-        "XREADGROUP GROUP group alice COUNT 1 STREAMS stream >",
-        "SELECT 3",
-        "SET other db",
-        "SELECT 0",
         "FUNCTION LOAD \"#!lua name=lib\\nredis.register_function('f', function() return 'yes' end)\"",
-    ] {
+    ];
+    for command in samples::ONE_OF_EACH.into_iter().chain(own) {
         let reply = line(client, command);
         assert!(!matches!(reply, Value::Error(_)), "{command}: {reply:?}");
     }

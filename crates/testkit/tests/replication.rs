@@ -8,7 +8,7 @@ use totality_testkit::oracle::template;
 use totality_testkit::rng::Rng;
 use totality_testkit::server::Server;
 use totality_testkit::value::Value;
-use totality_testkit::{Need, skip};
+use totality_testkit::{Need, samples, skip};
 
 /// How long something may take that happens by itself.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -121,24 +121,10 @@ fn same(primary: &mut Client, replica: &mut Client, when: &str) {
 
 /// One key of each kind, in two databases, and a function.
 fn fill(client: &mut Client) {
-    for command in [
-        "SET str hello",
-        "SET int 12345",
-        "SET timed x PX 9999999",
-        "RPUSH list a b c 1 2 3",
-        "SADD ints 1 2 3",
-        "SADD words a b c",
-        "ZADD zset 1 a 2.5 b",
-        "HSET hash f v g w",
-        "XADD stream 1-1 f v",
-        "XADD stream 2-1 f w",
-        "XGROUP CREATE stream group 0",
-        "XREADGROUP GROUP group alice COUNT 1 STREAMS stream >",
-        "SELECT 3",
-        "SET other db",
-        "SELECT 0",
+    let own = [
         "FUNCTION LOAD \"#!lua name=lib\\nredis.register_function('f', function(k, a) return redis.call('SET', k[1], a[1]) end)\"",
-    ] {
+    ];
+    for command in samples::ONE_OF_EACH.into_iter().chain(own) {
         let reply = line(client, command);
         assert!(!reply.is_error(), "{command}: {reply:?}");
     }

@@ -181,9 +181,10 @@ fn sha1hex(host: &mut ScriptHost<'_>, args: Args<'_>, reply: &mut LuaReply) -> F
         _ => b"",
     };
     let mut sum = Sha1::new();
+    let word = host.sv.scripts.interrupt();
     for piece in bytes.chunks(SHA_PIECE) {
         sum.update(piece);
-        if host.interrupted() == Tick::Stop {
+        if word.obey(host) == Tick::Stop {
             return Flow::Stop;
         }
     }

@@ -26,7 +26,7 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 use totality_lua::host::Reply as LuaReply;
 use totality_lua::instrument::{Event, Then};
-use totality_lua::{Args, Flow, FuncRef, Host, HostFn, Interrupt, Tick, ValueRef};
+use totality_lua::{Args, Flow, FuncRef, Host, HostFn, Tick, ValueRef};
 
 /// What holds for one run.
 pub struct Run<'a> {
@@ -207,19 +207,6 @@ fn text_of(error: &CmdError) -> String {
 }
 
 impl ScriptHost<'_> {
-    /// What the interrupt word asks for, in host functions that take long.
-    pub(super) fn interrupted(&mut self) -> Tick {
-        let word = &self.sv.scripts.interrupt;
-        match word.get() {
-            0 => Tick::Continue,
-            bits if bits & Interrupt::STOP != 0 => Tick::Stop,
-            _ => {
-                word.clear(Interrupt::TICK);
-                self.tick()
-            }
-        }
-    }
-
     /// Serves other clients once the run is slow.
     pub(super) fn look_around(&mut self) {
         if busy::look(self.sv, self.run.name, self.run.argv) {
