@@ -29,7 +29,7 @@ const HEAR_MS: i64 = 5;
 pub struct Meanwhile<'a> {
     /// The connections.
     pub io: &'a mut Io,
-    /// The connection whose command runs: its buffers are in use. [`NOBODY`] at the start.
+    /// The connection whose command runs: its buffers are in use.
     pub turn: usize,
     /// The file that CONFIG REWRITE writes.
     pub config_file: Option<&'a Path>,
@@ -42,7 +42,19 @@ pub struct Meanwhile<'a> {
 }
 
 /// No connection.
-pub const NOBODY: usize = usize::MAX;
+const NOBODY: usize = usize::MAX;
+
+impl<'a> Meanwhile<'a> {
+    /// While no connection's command runs.
+    pub fn of_nobody(
+        io: &'a mut Io,
+        config_file: Option<&'a Path>,
+        persist: Option<&'a mut Persist>,
+        ends: &'a mut Ends,
+    ) -> Meanwhile<'a> {
+        Meanwhile { io, turn: NOBODY, config_file, persist, ends, sessions: 0 }
+    }
+}
 
 impl Ticker for Meanwhile<'_> {
     fn tick(&mut self, busy: &mut Busy<'_>) {

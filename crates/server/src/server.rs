@@ -19,7 +19,7 @@ use crate::io::{Io, WAKE};
 use crate::lazy_free::LazyFree;
 use crate::listen::{self, Listener};
 use crate::log::Log;
-use crate::meanwhile::{Meanwhile, NOBODY};
+use crate::meanwhile::Meanwhile;
 use crate::primary::Primary;
 use crate::process_info;
 use crate::replica::Follower;
@@ -162,14 +162,8 @@ impl Server {
     fn load(&mut self) -> io::Result<bool> {
         // As Redis says it: what follows is the loading of data.
         self.io.log.notice("Server initialized");
-        let mut meanwhile = Meanwhile {
-            io: &mut self.io,
-            turn: NOBODY,
-            config_file: self.config_file.as_deref(),
-            persist: None,
-            ends: &mut self.ends,
-            sessions: 0,
-        };
+        let mut meanwhile =
+            Meanwhile::of_nobody(&mut self.io, self.config_file.as_deref(), None, &mut self.ends);
         let opened = self.persist.open(&mut self.engine, &mut meanwhile);
         self.deliver();
         match opened {

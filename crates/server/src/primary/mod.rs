@@ -90,14 +90,12 @@ impl Server {
     }
 
     fn go_on_with_failover(&mut self) {
-        let mut meanwhile = Meanwhile {
-            io: &mut self.io,
-            turn: usize::MAX,
-            config_file: self.config_file.as_deref(),
-            persist: Some(&mut self.persist),
-            ends: &mut self.ends,
-            sessions: 0,
-        };
+        let mut meanwhile = Meanwhile::of_nobody(
+            &mut self.io,
+            self.config_file.as_deref(),
+            Some(&mut self.persist),
+            &mut self.ends,
+        );
         failover::turn(&mut self.engine.ks, &mut self.engine.sv, &mut meanwhile);
     }
 

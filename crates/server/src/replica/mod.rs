@@ -20,7 +20,7 @@ use totality_resp::write;
 use crate::conn::Fate;
 use crate::io::Io;
 use crate::listen::reason;
-use crate::meanwhile::{Meanwhile, NOBODY};
+use crate::meanwhile::Meanwhile;
 use crate::server::Server;
 use crate::tls::TlsStream;
 
@@ -196,14 +196,12 @@ impl Server {
 
     /// FAILOVER: the target refused; this server is a primary again.
     fn abort_failover(&mut self, why: &str) {
-        let mut meanwhile = Meanwhile {
-            io: &mut self.io,
-            turn: NOBODY,
-            config_file: self.config_file.as_deref(),
-            persist: Some(&mut self.persist),
-            ends: &mut self.ends,
-            sessions: 0,
-        };
+        let mut meanwhile = Meanwhile::of_nobody(
+            &mut self.io,
+            self.config_file.as_deref(),
+            Some(&mut self.persist),
+            &mut self.ends,
+        );
         failover::abort(&mut self.engine.ks, &mut self.engine.sv, &mut meanwhile, why);
     }
 
