@@ -508,7 +508,8 @@ pub fn call(
             note_divergence(sv, command, argv);
         }
     }
-    if ks.dirty != dirty
+    // SAVE and others set it to zero: that is no change.
+    if ks.dirty > dirty
         && ks.effects.recording
         && !ks.effects.rewritten
         && !command.spec.flags.intersects(Flags::SCRIPT.union(Flags::NO_PROPAGATE))

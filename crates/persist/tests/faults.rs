@@ -353,3 +353,17 @@ fn everysec_loses_a_second_at_most() {
         assert!(lost <= 1000, "seed {seed}: {lost} ms are lost");
     }
 }
+
+#[test]
+fn saving_is_no_write() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let mut m = Machine::start(MemoryDisk::default(), &clock, &ALWAYS);
+    for line in ["SET a 1", "SAVE", "SET b 1"] {
+        m.expect(line, "+OK\r\n");
+    }
+    m.call("SHUTDOWN SAVE");
+    let log = m.disk.read(Path::new("/data/appendonlydir/appendonly.aof.1.incr.aof")).expect("the log");
+    let log = String::from_utf8(log).unwrap();
+    assert!(log.contains("SET\r\n$1\r\nb"), "{log}");
+    assert!(!log.contains("SAVE") && !log.contains("SHUTDOWN"), "{log}");
+}

@@ -197,7 +197,7 @@ fn a_password_and_a_configuration_file_make_a_replica() {
         || {
             // Again and again: a link that is being made is not yet a replica's.
             line(&mut p, "CLIENT KILL TYPE replica");
-            replica.log().contains("Unable to AUTH to MASTER: -WRONGPASS")
+            replica.log().contains("Unable to AUTH to PRIMARY: -WRONGPASS")
         },
         || replica.log(),
     );

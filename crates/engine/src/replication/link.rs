@@ -97,7 +97,7 @@ pub(crate) fn detach(sv: &mut ServerState, client: ClientId) {
     upstream.down_since = now;
     upstream.read_offset = offset;
     upstream.unit.clear();
-    sv.log(LogLevel::Notice, "Caching the disconnected master state.");
+    sv.log(LogLevel::Notice, "Caching the disconnected primary state.");
 }
 
 impl Replication {

@@ -47,7 +47,7 @@ pub(crate) fn take_over(cx: &mut Cx<'_>) -> Res {
     super::become_primary(cx.ks, cx.sv);
     cx.ticker.replicate(cx.ks, cx.sv, Request::Relink).map_err(CmdError::owned)?;
     let by = cx.me()?.conn.addr.clone();
-    let text = format!("MASTER MODE enabled (failover request from '{by}')");
+    let text = format!("PRIMARY MODE enabled (failover request from '{by}')");
     cx.sv.log(LogLevel::Notice, text);
     Ok(())
 }
@@ -126,7 +126,7 @@ fn reach(sv: &ServerState, client: ClientId, id: &[u8], offset: i64) -> Result<(
         why.push((
             LogLevel::Warning,
             format!(
-                "Warning: replica {} tried to PSYNC with an offset ({offset}) that is greater than the master replication offset ({})",
+                "Warning: replica {} tried to PSYNC with an offset ({offset}) that is greater than the primary replication offset ({})",
                 name(sv, client),
                 repl.offset
             ),

@@ -79,7 +79,7 @@ impl Handshake {
         let stage = self.stage;
         match stage {
             Stage::Ping => self.pong(&text),
-            Stage::Auth if refused => Step::Failed(format!("Unable to AUTH to MASTER: {text}")),
+            Stage::Auth if refused => Step::Failed(format!("Unable to AUTH to PRIMARY: {text}")),
             Stage::Auth | Stage::Port | Stage::Ip | Stage::Capabilities | Stage::Version => {
                 let what = match stage {
                     Stage::Port => "listening-port",
@@ -88,7 +88,7 @@ impl Handshake {
                     _ => "capa",
                 };
                 if refused && stage != Stage::Auth {
-                    let remark = format!("(Non critical) Master does not understand REPLCONF {what}: {text}");
+                    let remark = format!("(Non critical) Primary does not understand REPLCONF {what}: {text}");
                     self.remarks.push(remark);
                 }
                 self.advance();
@@ -103,9 +103,9 @@ impl Handshake {
     fn pong(&mut self, text: &str) -> Step {
         let known = ["+", "-NOAUTH", "-NOPERM", "-ERR operation not permitted"];
         if !known.iter().any(|start| text.starts_with(start)) {
-            return Step::Failed(format!("Error reply to PING from master: '{text}'"));
+            return Step::Failed(format!("Error reply to PING from primary: '{text}'"));
         }
-        self.remarks.push("Master replied to PING, replication can continue...".to_owned());
+        self.remarks.push("Primary replied to PING, replication can continue...".to_owned());
         let mut out = Vec::new();
         if let Some((user, password)) = &self.me.auth {
             let words: &[&str] =
@@ -141,7 +141,7 @@ impl Handshake {
                 (id.as_str(), offset.to_string())
             }
             None => {
-                self.remarks.push("Partial resynchronization not possible (no cached master)".to_owned());
+                self.remarks.push("Partial resynchronization not possible (no cached primary)".to_owned());
                 ("?", "-1".to_owned())
             }
         };
@@ -168,16 +168,16 @@ fn answer(text: &str) -> Step {
             let offset = words.next().and_then(|n| n.parse().ok());
             match id.zip(offset) {
                 Some((id, offset)) => Step::Full(Some((id.to_owned(), offset))),
-                None => Step::Failed("Master replied with wrong +FULLRESYNC syntax.".to_owned()),
+                None => Step::Failed("Primary replied with wrong +FULLRESYNC syntax.".to_owned()),
             }
         }
         Some("+CONTINUE") => Step::Continue(words.next().filter(|id| id.len() == 40).map(str::to_owned)),
         Some("-NOMASTERLINK" | "-LOADING") => {
-            Step::Failed(format!("Master is currently unable to PSYNC but should be in the future: {text}"))
+            Step::Failed(format!("Primary is currently unable to PSYNC but should be in the future: {text}"))
         }
         // It knows the command and has its reasons: SYNC would fare no better.
         Some("-NOREPLICAS" | "-NOAUTH" | "-NOPERM" | "-BUSY" | "-MASTERDOWN") => {
-            Step::Failed(format!("Unexpected reply to PSYNC from master: {text}"))
+            Step::Failed(format!("Unexpected reply to PSYNC from primary: {text}"))
         }
         _ => Step::Sync(command(&["SYNC"])),
     }
@@ -236,7 +236,7 @@ mod tests {
     fn a_password_that_is_refused_ends_it() {
         let me = Introduction { auth: Some((String::new(), "p".into())), ..Introduction::default() };
         let (_, last) = talk(me, &["-NOAUTH x", "-WRONGPASS y"]);
-        assert_eq!(last, Step::Failed("Unable to AUTH to MASTER: -WRONGPASS y".into()));
+        assert_eq!(last, Step::Failed("Unable to AUTH to PRIMARY: -WRONGPASS y".into()));
         let (_, last) = talk(Introduction::default(), &["-LOADING x"]);
         assert!(matches!(last, Step::Failed(_)));
     }

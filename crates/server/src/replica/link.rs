@@ -193,7 +193,7 @@ impl Link {
                 }
                 Ok(Some(line))
             }
-            None if self.input.len() > MAX_LINE => Err("the master's line is too long".to_owned()),
+            None if self.input.len() > MAX_LINE => Err("the primary's line is too long".to_owned()),
             None => Ok(None),
         }
     }

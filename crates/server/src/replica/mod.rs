@@ -133,15 +133,15 @@ impl Server {
         }
         let (host, port) = (upstream.host.clone(), upstream.port);
         self.follower.next_try = Instant::now() + RETRY;
-        self.io.log.notice(format!("Connecting to MASTER {host}:{port}"));
+        self.io.log.notice(format!("Connecting to PRIMARY {host}:{port}"));
         match Link::open(&self.io, &host, port, self.engine.sv.config.tls.replication) {
             Ok(link) => {
-                self.io.log.notice("MASTER <-> REPLICA sync started");
+                self.io.log.notice("PRIMARY <-> REPLICA sync started");
                 self.set_state(LinkState::Connecting);
                 self.follower.link = Some(link);
                 self.io.link.ready = true;
             }
-            Err(e) => self.io.log.warning(format!("Unable to connect to MASTER: {}", reason(&e))),
+            Err(e) => self.io.log.warning(format!("Unable to connect to PRIMARY: {}", reason(&e))),
         }
     }
 
@@ -178,7 +178,7 @@ impl Server {
         }
         self.set_state(LinkState::Connect);
         if loading {
-            self.io.log.warning("Failed trying to load the MASTER synchronization DB, check server logs.");
+            self.io.log.warning("Failed trying to load the PRIMARY synchronization DB, check server logs.");
         }
     }
 
@@ -219,7 +219,7 @@ impl Server {
             link.send(&first);
             self.set_state(LinkState::Handshake);
         }
-        let broken = |e: io::Error| format!("I/O error on the link to MASTER: {}", reason(&e));
+        let broken = |e: io::Error| format!("I/O error on the link to PRIMARY: {}", reason(&e));
         let mut more = true;
         for _ in 0..READS {
             if !more {
@@ -236,7 +236,7 @@ impl Server {
         }
         link.flush().map_err(broken)?;
         if link.ended {
-            return Err(format!("MASTER {} closed the connection during synchronization", link.peer));
+            return Err(format!("PRIMARY {} closed the connection during synchronization", link.peer));
         }
         Ok(if more { Progress::More } else { Progress::Wait })
     }
@@ -291,7 +291,7 @@ impl Server {
                         Step::Full(position) => {
                             self.failed_over();
                             if let Some((id, offset)) = &position {
-                                self.io.log.notice(format!("Full resync from master: {id}:{offset}"));
+                                self.io.log.notice(format!("Full resync from primary: {id}:{offset}"));
                             }
                             self.expect_data(link, position);
                         }
@@ -362,9 +362,9 @@ impl Server {
         };
         let place = if disk { "to disk" } else { "to parser" };
         self.io.log.notice(match payload.is_marked() {
-            true => format!("MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF {place}"),
+            true => format!("PRIMARY <-> REPLICA sync: receiving streamed RDB from primary with EOF {place}"),
             false => {
-                format!("MASTER <-> REPLICA sync: receiving {} bytes from master {place}", payload.total)
+                format!("PRIMARY <-> REPLICA sync: receiving {} bytes from primary {place}", payload.total)
             }
         });
         if !disk {
@@ -372,7 +372,7 @@ impl Server {
         }
         let name = format!("temp-{}.{}.rdb", sv.stamp / 1_000_000, std::process::id());
         Spool::file(&name).map_err(|e| {
-            format!("Opening the temp file needed for MASTER <-> REPLICA synchronization: {}", reason(&e))
+            format!("Opening the temp file needed for PRIMARY <-> REPLICA synchronization: {}", reason(&e))
         })
     }
 
@@ -403,14 +403,14 @@ impl Server {
             loading.beside = keep_old && position.as_ref().is_some_and(|(id, _)| *id == sv.repl.id);
         }
         if !keep_old {
-            self.io.log.notice("MASTER <-> REPLICA sync: Flushing old data");
+            self.io.log.notice("PRIMARY <-> REPLICA sync: Flushing old data");
             ks.begin_unit(sv.stamp);
             let all = ks.dbs().len();
             ks.flush(0..all);
             sv.scripts.libraries.flush();
             totality_engine::execute::finish_unit(ks, sv);
         }
-        self.io.log.notice("MASTER <-> REPLICA sync: Loading DB in memory");
+        self.io.log.notice("PRIMARY <-> REPLICA sync: Loading DB in memory");
         let began = Instant::now();
         link.phase = Phase::Loading(Box::new(Loading { intake, position, keep_old, began, told: began }));
         Ok(())
@@ -429,7 +429,7 @@ impl Server {
             // The primary sees that we live. One byte is sent whole or not at all.
             loading.told = began;
             link.send(b"\n");
-            link.flush().map_err(|e| format!("I/O error on the link to MASTER: {}", reason(&e)))?;
+            link.flush().map_err(|e| format!("I/O error on the link to PRIMARY: {}", reason(&e)))?;
         }
         Ok(if ended { Progress::Loaded } else { Progress::More })
     }
@@ -466,17 +466,17 @@ impl Server {
         let keys = loaded.keys;
         self.io.log.notice(format!("Done loading RDB, keys loaded: {keys}, in {seconds:.3} seconds."));
         self.attach(link);
-        self.io.log.notice("MASTER <-> REPLICA sync: Finished with success");
+        self.io.log.notice("PRIMARY <-> REPLICA sync: Finished with success");
         // A primary that sent up to a mark waits for it.
         self.acknowledge();
     }
 
     /// The primary goes on where the stream was cut.
     fn resume(&mut self, link: Link, id: Option<String>) {
-        self.io.log.notice("Successful partial resynchronization with master.");
+        self.io.log.notice("Successful partial resynchronization with primary.");
         let sv = &mut self.engine.sv;
         if let Some(id) = id.filter(|id| *id != sv.repl.id) {
-            self.io.log.notice(format!("Master replication ID changed to {id}"));
+            self.io.log.notice(format!("Primary replication ID changed to {id}"));
             sv.repl.id2 = std::mem::replace(&mut sv.repl.id, id);
             sv.repl.second_offset = sv.repl.offset as i64 + 1;
             // They come back and hear of the new name.
@@ -487,7 +487,7 @@ impl Server {
         // The stream goes on in the database that it was in.
         sv.repl.selected = selected;
         self.attach(link);
-        self.io.log.notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
+        self.io.log.notice("PRIMARY <-> REPLICA sync: Primary accepted a Partial Resynchronization.");
     }
 
     /// The link becomes a connection whose commands are executed.
@@ -518,7 +518,7 @@ impl Server {
             Err(e) => {
                 self.io
                     .log
-                    .warning(format!("Error registering the connection of the master: {}", reason(&e)));
+                    .warning(format!("Error registering the connection of the primary: {}", reason(&e)));
                 self.engine.disconnect(client);
             }
         }
@@ -555,7 +555,7 @@ impl Server {
 
     /// What the primary sends is no stream of commands: there is nothing to go on from.
     pub(crate) fn stream_damaged(&mut self, error: totality_resp::ProtocolError) {
-        self.io.log.warning(format!("Protocol error ({error}) in the stream of the master"));
+        self.io.log.warning(format!("Protocol error ({error}) in the stream of the primary"));
         if let Some(upstream) = self.upstream() {
             upstream.fresh = true;
         }
@@ -563,7 +563,7 @@ impl Server {
 
     /// The connection of the primary is gone; it is looked for again at once.
     pub(crate) fn lost_primary(&mut self) {
-        self.io.log.notice("Connection with master lost.");
+        self.io.log.notice("Connection with primary lost.");
         self.follower.next_try = Instant::now();
     }
 
@@ -572,9 +572,9 @@ impl Server {
         let limit = self.engine.sv.config.repl_timeout;
         if let Some(link) = self.follower.link.take_if(|l| l.active.elapsed().as_secs() > limit) {
             let why = match link.phase {
-                Phase::Connecting | Phase::Handshake(_) => "Timeout connecting to the MASTER...",
+                Phase::Connecting | Phase::Handshake(_) => "Timeout connecting to the PRIMARY...",
                 _ => {
-                    "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' \
+                    "Timeout receiving bulk data from PRIMARY... If the problem persists try to set the 'repl-timeout' \
                      parameter in the configuration to a larger value."
                 }
             };
@@ -586,7 +586,7 @@ impl Server {
             return;
         }
         if now - upstream.last_io > limit as i64 {
-            self.io.log.warning("MASTER timeout: no data nor PING received...");
+            self.io.log.warning("PRIMARY timeout: no data nor PING received...");
             self.io.drop_primary();
             return;
         }

@@ -40,7 +40,7 @@ impl Payload {
         }
         let shown = String::from_utf8_lossy(line).into_owned();
         if line[0] == b'-' {
-            return Err(format!("MASTER aborted replication with an error: {}", &shown[1..]));
+            return Err(format!("PRIMARY aborted replication with an error: {}", &shown[1..]));
         }
         if let Some(mark) = line.strip_prefix(b"$EOF:").filter(|mark| mark.len() >= MARK) {
             let end = End::Mark(mark[..MARK].to_vec(), Vec::new());
@@ -50,7 +50,7 @@ impl Payload {
         match length {
             Some(n) => Ok(Some(Payload { end: End::Length(n), total: n, read: 0 })),
             None => Err(format!(
-                "Bad protocol from MASTER, the first byte is not '$' (we received '{shown}'), are you sure the host \
+                "Bad protocol from PRIMARY, the first byte is not '$' (we received '{shown}'), are you sure the host \
                  and port are right?"
             )),
         }
@@ -236,8 +236,8 @@ mod tests {
     fn heads() {
         assert_eq!(Payload::head(b""), Ok(None));
         assert!(Payload::head(b"$0").unwrap().unwrap().is_complete());
-        assert_eq!(Payload::head(b"-ERR no"), Err("MASTER aborted replication with an error: ERR no".into()));
-        assert!(Payload::head(b"+OK").unwrap_err().starts_with("Bad protocol from MASTER"));
+        assert_eq!(Payload::head(b"-ERR no"), Err("PRIMARY aborted replication with an error: ERR no".into()));
+        assert!(Payload::head(b"+OK").unwrap_err().starts_with("Bad protocol from PRIMARY"));
         assert!(Payload::head(b"$-1").is_err());
         assert!(Payload::head(b"$EOF:short").is_err());
     }

@@ -39,7 +39,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Res {
         if !cx.sv.repl.is_primary() {
             replication::become_primary(cx.ks, cx.sv);
             cx.ticker.replicate(cx.ks, cx.sv, Request::Relink).map_err(CmdError::owned)?;
-            let text = format!("MASTER MODE enabled (user request from '{}')", by(cx));
+            let text = format!("PRIMARY MODE enabled (user request from '{}')", by(cx));
             cx.sv.log(LogLevel::Notice, text);
         }
         cx.reply.ok();
@@ -55,7 +55,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Res {
     if cx.sv.repl.upstream().is_some_and(same) {
         cx.sv.log(
             LogLevel::Notice,
-            "REPLICAOF would result into synchronization with the master we are already connected with. No operation performed.",
+            "REPLICAOF would result into synchronization with the primary we are already connected with. No operation performed.",
         );
         cx.reply.simple("OK Already connected to specified master");
         return Ok(());
