@@ -88,7 +88,8 @@ impl Handshake {
                     _ => "capa",
                 };
                 if refused && stage != Stage::Auth {
-                    let remark = format!("(Non critical) Primary does not understand REPLCONF {what}: {text}");
+                    let remark =
+                        format!("(Non critical) Primary does not understand REPLCONF {what}: {text}");
                     self.remarks.push(remark);
                 }
                 self.advance();

@@ -236,7 +236,10 @@ mod tests {
     fn heads() {
         assert_eq!(Payload::head(b""), Ok(None));
         assert!(Payload::head(b"$0").unwrap().unwrap().is_complete());
-        assert_eq!(Payload::head(b"-ERR no"), Err("PRIMARY aborted replication with an error: ERR no".into()));
+        assert_eq!(
+            Payload::head(b"-ERR no"),
+            Err("PRIMARY aborted replication with an error: ERR no".into())
+        );
         assert!(Payload::head(b"+OK").unwrap_err().starts_with("Bad protocol from PRIMARY"));
         assert!(Payload::head(b"$-1").is_err());
         assert!(Payload::head(b"$EOF:short").is_err());
