@@ -1,5 +1,5 @@
 --- @script rl.peek
---- @version 1.0.0
+--- @version 1.0.1
 --- @owner totality
 --- @summary Looks at a limiter's state without counting; may run on a replica
 --- @key state any r ttl template="rl:{subject}:<kind>"
@@ -55,7 +55,12 @@ elseif kind == 'sliding_counter' then
   end
   local left = period - (ms - index * period)
   remaining = math.max(0, limit - current - math.ceil(previous * left / period))
-  retry = left
+  -- As rl.sliding_counter says it for a call of cost 1.
+  if current < limit then
+    retry = math.ceil(period * (1 - (limit - current - 1) / previous)) - (period - left)
+  else
+    retry = left + math.max(0, math.ceil(period * (1 - (limit - 1) / current)))
+  end
   reset = current > 0 and left + period or previous > 0 and left or 0
 elseif kind == 'token_bucket' then
   local state = redis.call('HMGET', KEYS[1], 'tokens', 'time')

@@ -1,5 +1,5 @@
 --- @script rwlock.release
---- @version 1.0.0
+--- @version 1.1.0
 --- @owner totality
 --- @summary Ends a read or a write hold
 --- @key writer hash rw ttl template="rw:{resource}:w"
@@ -10,9 +10,9 @@
 --- @code 1 RELEASED kind 1: a write hold, 2: a read hold
 --- @code 0 GONE the holder has none
 --- @code -6 FENCED the holder writes now with another token
---- @clock none
+--- @clock server
 --- @retry safe
---- @cost O(log n) max_commands=3
+--- @cost O(log n) max_commands=4
 --- @note Give the token of the write hold; for a read hold any token (0).
 --- @error SCRIPTARG
 --- @slot same
@@ -31,5 +31,8 @@ if held[1] == holder then
   return {1, 1}
 end
 if not reads then return {0, 0} end
+local t = redis.call('TIME')
 redis.call('ZREM', KEYS[2], holder)
+-- A hold whose lease has ended kept nobody away any more.
+if tonumber(reads) <= t[1] * 1000 + math.floor(t[2] / 1000) then return {0, 0} end
 return {1, 2}

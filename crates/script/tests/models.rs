@@ -1,65 +1,12 @@
 //! Random calls beside small models, one for each family, on the embedded engine with a clock that stands still.
 
+mod common;
+
+use common::world::{START, World, name, ops};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use totality::{Db, ManualClock, Options};
 use totality_script::catalogue::*;
-use totality_script::{Call, Embedded, Job, Placed, Runner};
-
-const START: u64 = 1_800_000_000_000;
-
-struct World {
-    runner: Runner<Embedded>,
-    clock: ManualClock,
-    /// Milliseconds since the start.
-    now: u64,
-}
-
-impl World {
-    fn new() -> World {
-        let clock = ManualClock::new(START * 1000);
-        let db = Db::open(Options::default().clock(clock.clone())).unwrap();
-        World { runner: Runner::new(Embedded::new(db.session().unwrap())), clock, now: 0 }
-    }
-
-    fn ask<C: Call>(&mut self, call: &C) -> C::Reply {
-        self.runner.call(call).unwrap_or_else(|e| panic!("{}: {e}", call.script().name()))
-    }
-
-    /// Moves the time. In steps of 10 ms: leases of the models end between two steps.
-    fn wait(&mut self, steps: u64) {
-        self.clock.advance_ms(steps * 10);
-        self.now += steps * 10;
-    }
-
-    fn set(&mut self, key: &str, value: &str) {
-        self.runner.target().session().call(&["SET", key, value]).unwrap();
-    }
-
-    fn number(&mut self, key: &str) -> i64 {
-        self.runner.target().session().query(&["GET", key]).unwrap()
-    }
-}
-
-/// A step: what, with what, and how long before it.
-type Op = (u8, u8, u8, u16);
-
-fn ops(n: usize) -> impl Strategy<Value = Vec<Op>> {
-    prop::collection::vec((any::<u8>(), any::<u8>(), any::<u8>(), 0u16..200), 1..n)
-}
-
-const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-
-fn name(i: u8) -> &'static str {
-    NAMES[usize::from(i % 4)]
-}
-
-/// `prop_assert!` would take the braces of a pattern for a format.
-macro_rules! sure {
-    ($e:expr) => {
-        prop_assert!($e, "line {}", line!())
-    };
-}
+use totality_script::{Job, Placed};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
@@ -135,8 +82,7 @@ proptest! {
                     let mut later = w.ask(&rl::SlidingCounter { subject: "s", limit: 8, window_ms: 4000, cost: 0 });
                     sure!(retry_ms > 0 && retry_ms <= 8000);
                     // After that time it would pass, if nobody else came.
-                    w.clock.advance_ms(retry_ms as u64);
-                    w.now += retry_ms as u64;
+                    w.wait_ms(retry_ms as u64);
                     later = w.ask(&rl::SlidingCounter { subject: "s", limit: 8, window_ms: 4000, cost: 0 }).max_of(later);
                     sure!(matches!(later, rl::SlidingCounterReply::Allowed { remaining, .. } if i128::from(remaining) >= cost));
                 }
@@ -497,7 +443,7 @@ proptest! {
     #[test]
     fn reservations(ops in ops(80)) {
         let mut w = World::new();
-        w.set("stock:{i}", "20");
+        w.command(&["SET", "stock:{i}", "20"]);
         let mut ids: BTreeMap<&str, (char, i64, u64)> = BTreeMap::new();
         let mut left = 20;
         for (what, a, b, wait) in ops {

@@ -1,48 +1,11 @@
 //! Random calls of the smaller families beside models of a few lines, on the embedded engine with a clock that stands
 //! still. The larger families are in `models.rs`.
 
+mod common;
+
+use common::world::World;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use totality::{Db, ManualClock, Options};
-use totality_script::{Embedded, Runner, Value, catalogue};
-
-struct World {
-    runner: Runner<Embedded>,
-    clock: ManualClock,
-    now: u64,
-}
-
-impl World {
-    fn new() -> World {
-        let clock = ManualClock::new(1_800_000_000_000_000);
-        let db = Db::open(Options::default().clock(clock.clone())).unwrap();
-        World { runner: Runner::new(Embedded::new(db.session().unwrap())), clock, now: 0 }
-    }
-
-    fn wait(&mut self, ms: u16) {
-        self.clock.advance_ms(ms.into());
-        self.now += u64::from(ms);
-    }
-
-    fn command(&mut self, words: &[&str]) {
-        self.runner.target().session().call(words).unwrap();
-    }
-
-    /// Calls a script by its keys and arguments; the integers of its reply.
-    fn ask(&mut self, script: &str, keys: &[&str], args: &[&dyn ToString]) -> Vec<i64> {
-        let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
-        match self.runner.run(catalogue::get(script).unwrap(), keys, &args).unwrap() {
-            Value::Array(items) => items
-                .iter()
-                .map(|item| match item {
-                    Value::Int(n) => *n,
-                    other => panic!("{script}: {other:?}"),
-                })
-                .collect(),
-            other => panic!("{script} {args:?}: {other:?}"),
-        }
-    }
-}
 
 /// A step: what, with what, and how long before it.
 fn ops() -> impl Strategy<Value = Vec<(u8, u8, u8, u16)>> {
@@ -65,7 +28,7 @@ proptest! {
     fn compare_and_set(ops in ops()) {
         let (mut w, mut held): (World, Timed<u8>) = (World::new(), None);
         for (what, a, b, wait) in ops {
-            w.wait(wait);
+            w.wait_ms(wait.into());
             drop_expired(&mut held, w.now);
             let (old, new) = (a % 3, b % 3);
             let ttl = if a >= 128 { 1000u64 } else { 0 };
@@ -78,7 +41,7 @@ proptest! {
                         1
                     }
                 };
-                prop_assert_eq!(w.ask("cas.delete", &["cas:{x}"], &[&old]), vec![want]);
+                prop_assert_eq!(w.ints("cas.delete", &["cas:{x}"], &[&old]), vec![want]);
             } else {
                 let create = what % 3 == 1;
                 let want = match held {
@@ -91,7 +54,7 @@ proptest! {
                     }
                 };
                 let missing = if create { "create" } else { "refuse" };
-                prop_assert_eq!(w.ask("cas.set", &["cas:{x}"], &[&old, &new, &ttl, &missing]), vec![want]);
+                prop_assert_eq!(w.ints("cas.set", &["cas:{x}"], &[&old, &new, &ttl, &missing]), vec![want]);
             }
         }
     }
@@ -101,7 +64,7 @@ proptest! {
         let (mut w, mut plain): (World, Timed<i64>) = (World::new(), None);
         let (mut bounded, mut once): (i64, Timed<(i64, BTreeSet<u8>)>) = (0, None);
         for (what, a, b, wait) in ops {
-            w.wait(wait);
+            w.wait_ms(wait.into());
             drop_expired(&mut plain, w.now);
             drop_expired(&mut once, w.now);
             match what % 3 {
@@ -110,14 +73,14 @@ proptest! {
                     let (value, end) = plain.unwrap_or((0, Some(w.now + 2000)));
                     plain = Some((value + by, end));
                     let left = end.map_or(0, |end| end - w.now) as i64;
-                    let got = w.ask("counter.incr_ttl", &["counter:{p}"], &[&by, &2000]);
+                    let got = w.ints("counter.incr_ttl", &["counter:{p}"], &[&by, &2000]);
                     prop_assert_eq!(got, vec![1, value + by, left]);
                 }
                 1 => {
                     let (by, lo, hi) = (i64::from(a % 9) - 4, -i64::from(b % 5), i64::from(b % 7));
                     let fits = (lo..=hi).contains(&(bounded + by));
                     bounded += if fits { by } else { 0 };
-                    let got = w.ask("counter.bounded", &["counter:{b}"], &[&by, &lo, &hi, &0]);
+                    let got = w.ints("counter.bounded", &["counter:{b}"], &[&by, &lo, &hi, &0]);
                     prop_assert_eq!(got, vec![i64::from(fits), bounded]);
                 }
                 _ => {
@@ -134,7 +97,7 @@ proptest! {
                     };
                     let want = vec![code, *value];
                     let keys = ["counter:{o}", "counter:{o}:seen"];
-                    prop_assert_eq!(w.ask("counter.once", &keys, &[&by, &id, &2000, &5]), want);
+                    prop_assert_eq!(w.ints("counter.once", &keys, &[&by, &id, &2000, &5]), want);
                 }
             }
         }
@@ -161,7 +124,7 @@ proptest! {
                             vec![1, left - n]
                         }
                     };
-                    prop_assert_eq!(w.ask("stock.deduct", &[names[i]], &[&n]), want);
+                    prop_assert_eq!(w.ints("stock.deduct", &[names[i]], &[&n]), want);
                 }
                 _ if i != j => {
                     let short = [(1, i, n), (2, j, m)].into_iter().find_map(|(at, of, wanted)| match stocks[of] {
@@ -174,7 +137,7 @@ proptest! {
                         stocks[j] = stocks[j].map(|left| left - m);
                         vec![1, 2, 0]
                     });
-                    prop_assert_eq!(w.ask("stock.deduct_multi", &[names[i], names[j]], &[&n, &m]), want);
+                    prop_assert_eq!(w.ints("stock.deduct_multi", &[names[i], names[j]], &[&n, &m]), want);
                 }
                 _ => {}
             }
@@ -189,7 +152,7 @@ proptest! {
         let mut seen = BTreeMap::new();
         w.command(&["SET", names[0], "50"]);
         for (what, a, _, wait) in ops {
-            w.wait(wait);
+            w.wait_ms(wait.into());
             let (from, amount, id) = (usize::from(what % 2), i64::from(a % 20) + 1, a % 16);
             let (there, other) = (balances[from], balances[1 - from].unwrap_or(0));
             let want = match there {
@@ -204,7 +167,7 @@ proptest! {
                 }
             };
             let keys = [names[from], names[1 - from], "account:{g}:seen", "account:{g}:journal"];
-            prop_assert_eq!(w.ask("account.transfer", &keys, &[&amount, &id, &1500, &10, &0]), want);
+            prop_assert_eq!(w.ints("account.transfer", &keys, &[&amount, &id, &1500, &10, &0]), want);
             let sum: i64 = balances.iter().flatten().sum();
             prop_assert_eq!(sum, 50, "money was made or lost");
         }
@@ -216,7 +179,7 @@ proptest! {
         let (mut max, mut latch): (Timed<i64>, Timed<(i64, BTreeSet<u8>)>) = (None, None);
         let mut given = 0;
         for (what, a, b, wait) in ops {
-            w.wait(wait);
+            w.wait_ms(wait.into());
             drop_expired(&mut max, w.now);
             drop_expired(&mut latch, w.now);
             match what % 4 {
@@ -230,7 +193,7 @@ proptest! {
                         vec![1, token]
                     };
                     let keys = ["fence:{r}:max", "fence:{r}:value"];
-                    prop_assert_eq!(w.ask("fence.set", &keys, &[&token, &"v", &1000, &3000]), want);
+                    prop_assert_eq!(w.ints("fence.set", &keys, &[&token, &"v", &1000, &3000]), want);
                 }
                 1 => {
                     let count = i64::from(a % 4) + 1;
@@ -241,7 +204,7 @@ proptest! {
                             vec![1, count]
                         }
                     };
-                    prop_assert_eq!(w.ask("latch.init", &["latch:{l}"], &[&count, &2500]), want);
+                    prop_assert_eq!(w.ints("latch.init", &["latch:{l}"], &[&count, &2500]), want);
                 }
                 2 => {
                     let id = b % 6;
@@ -254,13 +217,13 @@ proptest! {
                             vec![if *left == 0 { 3 } else { 1 }, *left]
                         }
                     };
-                    prop_assert_eq!(w.ask("latch.down", &["latch:{l}"], &[&id]), want);
+                    prop_assert_eq!(w.ints("latch.down", &["latch:{l}"], &[&id]), want);
                 }
                 _ => {
                     let size = i64::from(a) + 1;
                     let want = vec![1, given + 1, given + size];
                     given += size;
-                    prop_assert_eq!(w.ask("id.block", &["id:{n}"], &[&size]), want);
+                    prop_assert_eq!(w.ints("id.block", &["id:{n}"], &[&size]), want);
                 }
             }
         }

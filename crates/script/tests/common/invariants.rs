@@ -1,5 +1,6 @@
 //! What must hold for each family when many clients call at once.
 
+use super::races;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -10,7 +11,7 @@ use totality_script::{Call, Error, Job, Runner, Target};
 pub const CLIENTS: usize = 8;
 
 /// Runs `work` in every client and gives how often it said true.
-fn together<T: Target>(
+pub(super) fn together<T: Target>(
     new: &(impl Fn() -> Runner<T> + Sync),
     rounds: usize,
     work: impl Fn(&mut Runner<T>, usize, usize) -> bool + Sync,
@@ -30,13 +31,13 @@ fn together<T: Target>(
     yes.into_inner()
 }
 
-fn ask<T: Target, C: Call>(runner: &mut Runner<T>, call: &C) -> C::Reply {
+pub(super) fn ask<T: Target, C: Call>(runner: &mut Runner<T>, call: &C) -> C::Reply {
     runner.call(call).unwrap_or_else(|e| panic!("{}: {e}", call.script().name()))
 }
 
 /// Runs all of them. `tag` keeps the keys of several runs apart. Gives their number.
 pub fn all<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) -> usize {
-    let tests: [(&str, &dyn Fn()); 15] = [
+    let tests: [(&str, &dyn Fn()); 24] = [
         ("locks", &|| locks(new, tag)),
         ("re-entrant locks", &|| reentrant(new, tag)),
         ("read-write locks", &|| rwlocks(new, tag)),
@@ -52,6 +53,15 @@ pub fn all<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) -> usize
         ("counters", &|| counters(new, tag)),
         ("queues", &|| queues(new, tag)),
         ("leaderboards", &|| leaderboards(new, tag)),
+        ("holds that are renewed", &|| races::renewals(new, tag)),
+        ("leaders that resign", &|| races::resignations(new, tag)),
+        ("writers that become readers", &|| races::downgrades(new, tag)),
+        ("attempts that fail", &|| races::attempts(new, tag)),
+        ("breakers", &|| races::breakers(new, tag)),
+        ("refunds and resets", &|| races::refunds(new, tag)),
+        ("values that are compared", &|| races::compared(new, tag)),
+        ("jobs that fail and workers that die", &|| races::failing_jobs(new, tag)),
+        ("boards that are put away", &|| races::boards(new, tag)),
     ];
     for (name, test) in tests {
         let began = std::time::Instant::now();
@@ -336,12 +346,12 @@ fn idempotency<T: Target>(new: &(impl Fn() -> Runner<T> + Sync), tag: &str) {
     assert!(ran.len() == 20 && ran.values().all(|n| *n == 1), "{ran:?}");
 }
 
-fn set<T: Target>(r: &mut Runner<T>, key: &str, value: &str) {
+pub(super) fn set<T: Target>(r: &mut Runner<T>, key: &str, value: &str) {
     let got = totality_script::cases::Bench::new(r).command(&["SET", key, value]).unwrap();
     assert!(got.error().is_none(), "{got:?}");
 }
 
-fn number<T: Target>(r: &mut Runner<T>, key: &str) -> i64 {
+pub(super) fn number<T: Target>(r: &mut Runner<T>, key: &str) -> i64 {
     let got = totality_script::cases::Bench::new(r).command(&["GET", key]).unwrap();
     String::from_utf8(got.bytes().unwrap_or(b"0").to_vec()).unwrap().parse().unwrap()
 }

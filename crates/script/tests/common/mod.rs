@@ -3,7 +3,9 @@
 
 pub mod chaos;
 pub mod invariants;
+pub mod races;
 pub mod recorder;
+pub mod world;
 
 use std::path::{Path, PathBuf};
 use totality_script::cases::{self, Case};
