@@ -375,6 +375,7 @@ impl Persist {
         sv: &mut ServerState,
         wanted: ForReplicas,
     ) -> Result<(), String> {
+        self.after_flush(ks, sv);
         if self.running.is_some() {
             return Err("another snapshot is being written".to_owned());
         }
@@ -447,6 +448,8 @@ impl Persist {
     }
 
     fn begin_save(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
+        // A FLUSHALL of this turn makes older snapshots useless, not this one.
+        self.after_flush(ks, sv);
         sv.persist.last_try = now(sv);
         let begun = self.lock().and_then(|()| {
             let target = self.snapshot_target(sv);
@@ -790,9 +793,7 @@ impl Persist {
     pub fn cron(&mut self, engine: &mut Engine) {
         let Engine { ks, sv } = engine;
         self.follow_config(ks, sv);
-        if std::mem::take(&mut sv.persist.flushed) {
-            self.after_flush(ks, sv);
-        }
+        self.after_flush(ks, sv);
         if self.running.is_some() {
             return;
         }
@@ -883,6 +884,9 @@ impl Persist {
 
     /// FLUSHALL: a snapshot that is being written is of no use, and the file on disk is to become empty too.
     fn after_flush(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        if !std::mem::take(&mut sv.persist.flushed) {
+            return;
+        }
         if matches!(self.running.as_ref().map(|r| r.job), Some(Job::Snapshot)) {
             self.cancel(ks, sv);
             sv.log(LogLevel::Notice, "Background saving was given up: the data set was emptied");

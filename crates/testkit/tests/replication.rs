@@ -1,6 +1,8 @@
 //! Replicas: what Redis's own server makes of our stream and snapshots, and what a replica that is only a socket sees.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use totality_testkit::client::Client;
 use totality_testkit::oracle::groups::FAMILIES;
@@ -230,6 +232,26 @@ fn redis_follows_from_disk() {
     same(&mut client, &mut replica, "after the snapshot");
     assert!(server.log().contains("target: disk"));
     assert!(server.dir().join("dump.rdb").is_file());
+}
+
+#[test]
+fn a_snapshot_that_begins_right_after_a_flush_is_made() {
+    for diskless in ["yes", "no"] {
+        let slow = ["--rdb-key-save-delay", "300000"];
+        let server = primary(&[&["--repl-diskless-sync", diskless], slow.as_slice()].concat());
+        let mut socket = TcpStream::connect(("127.0.0.1", server.port())).expect("the server listens");
+        socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        // Nothing may be waiting to be sent when the snapshot is asked for.
+        let flush = "EVAL \"redis.call('FLUSHALL') redis.call('SET', 'key', 1)\" 0";
+        let commands = format!("CLIENT REPLY SKIP\r\n{flush}\r\nSYNC\r\n");
+        socket.write_all(commands.as_bytes()).expect("sent");
+        let (mut got, mut piece) = (Vec::new(), [0; 4096]);
+        while !got.windows(3).any(|w| w == b"key") {
+            let n = socket.read(&mut piece).unwrap_or(0);
+            assert!(n > 0, "{:?}, then nothing: {}", String::from_utf8_lossy(&got), server.log());
+            got.extend_from_slice(&piece[..n]);
+        }
+    }
 }
 
 /// Random commands of all kinds, with cuts in between.
