@@ -56,5 +56,5 @@ pub use engine::{After, Engine, Outgoing, Ticker};
 pub use error::{CmdError, Res};
 pub use frame::Frame;
 pub use reply::{Proto, Reply};
-pub use totality_lua::Interrupt;
+pub use totality_lua::{Interrupt, dispose_with};
 pub use value::Value;

@@ -1,5 +1,6 @@
 //! The lexer, with Lua 5.1's tokens and error texts.
 
+use crate::buf::Buf;
 use crate::value::LuaError;
 
 /// Why a compilation ended.
@@ -154,7 +155,7 @@ enum Near<'a> {
 
 pub(crate) struct Lexer<'s> {
     /// What has come of the source
-    src: Vec<u8>,
+    src: Buf,
     pos: usize,
     /// No more pieces come
     complete: bool,
@@ -181,7 +182,7 @@ impl<'s> Lexer<'s> {
         feed: &'s mut dyn Feed,
     ) -> Result<Lexer<'s>, Fail> {
         let mut lexer = Lexer {
-            src: src.unwrap_or_default().to_vec(),
+            src: src.unwrap_or_default().to_vec().into(),
             pos: 0,
             complete: src.is_some(),
             levels,

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod buf;
 mod call;
 mod chunk;
 mod code;
@@ -41,6 +42,7 @@ mod value;
 mod view;
 mod vm;
 
+pub use buf::dispose_with;
 pub use chunk::{Chunk, CompileError, CompileLimits};
 pub use host::{Args, Flow, Host, HostFn, Reply, TableRef, Tick, ValueRef};
 pub use instrument::Instrument;

@@ -5,9 +5,9 @@ use crate::chunk::{Chunk, CompileLimits};
 use crate::heap::Code;
 use crate::host::ValueRef;
 use crate::lexer::{Fail, Feed};
-use crate::native::{Ctx, Env, ErrFunc, NativeFn, State, Stepper};
+use crate::native::{Ctx, Env, ErrFunc, NativeFn, PIECE, State, Stepper};
 use crate::table::Lazy;
-use crate::value::{Limit, LuaError, TableId, Value};
+use crate::value::{Limit, LuaError, StrId, TableId, Value};
 
 type R = Result<usize, LuaError>;
 
@@ -451,10 +451,19 @@ fn xpcall(c: &mut Ctx<'_>) -> R {
 
 // Loading
 
-/// Lets a compilation be stopped and, for `load`, calls the script's reader for the pieces of the source.
+/// Where the pieces of a source come from.
+#[derive(Clone, Copy)]
+enum Pieces {
+    /// A string, from an offset on: a large one is read in pieces, so that a stop need not wait for a copy of it.
+    Of { text: StrId, at: usize },
+    /// The script's function, which `load` was given.
+    From(Value),
+}
+
+/// Lets a compilation be stopped, and gives it its source.
 struct Source<'c, 'a> {
     c: &'c mut Ctx<'a>,
-    reader: Option<Value>,
+    pieces: Pieces,
 }
 
 impl Feed for Source<'_, '_> {
@@ -464,7 +473,17 @@ impl Feed for Source<'_, '_> {
 
     fn more(&mut self, levels: u32, src: &mut Vec<u8>) -> Result<bool, Fail> {
         self.step(0).map_err(Fail::Halt)?;
-        let (c, Some(reader)) = (&mut *self.c, self.reader) else { return Ok(false) };
+        let c = &mut *self.c;
+        let reader = match &mut self.pieces {
+            Pieces::From(reader) => *reader,
+            Pieces::Of { text, at } => {
+                let rest = &c.bytes(*text)[*at..];
+                let piece = &rest[..rest.len().min(PIECE)];
+                src.extend_from_slice(piece);
+                *at += piece.len();
+                return Ok(!piece.is_empty());
+            }
+        };
         let func = c.st.top;
         c.push(reader);
         // The parser's levels count: a reader may load in its turn.
@@ -498,14 +517,14 @@ fn sweep_code(c: &mut Ctx<'_>) -> Result<(), LuaError> {
     if bottom && c.env.protos.late_bytes() > c.st.code_at { Err(LuaError::Yield) } else { Ok(()) }
 }
 
-/// Compiles a source, or what a reader gives; pushes the function, or nil and a message.
-fn compile(c: &mut Ctx<'_>, source: Option<&[u8]>, reader: Option<Value>, name: &[u8]) -> R {
+/// Compiles a source; pushes the function, or nil and a message.
+fn compile(c: &mut Ctx<'_>, pieces: Pieces, name: &[u8]) -> R {
     let limits = CompileLimits {
         max_source: c.st.heap.max_string,
         max_code: c.st.heap.mem.hard.saturating_sub(c.st.heap.used()),
     };
     let depth = c.st.c_calls;
-    let r = Chunk::compile_named(source, name, limits, depth, &mut Source { c, reader });
+    let r = Chunk::compile_named(None, name, limits, depth, &mut Source { c, pieces });
     let chunk = match r {
         Ok(chunk) => chunk,
         Err(Fail::Syntax(msg)) => {
@@ -532,10 +551,12 @@ fn compile(c: &mut Ctx<'_>, source: Option<&[u8]>, reader: Option<Value>, name: 
 pub(crate) fn evaluate(c: &mut Ctx<'_>, code: &[u8]) -> Result<Result<Value, Vec<u8>>, LuaError> {
     const NAME: &[u8] = b"@ldb_eval";
     let at = c.st.top;
-    let mut pushed = compile(c, Some(&[b"return ", code].concat()), None, NAME)?;
+    let text = c.st.heap.intern(&[b"return ", code].concat());
+    let mut pushed = compile(c, Pieces::Of { text, at: 0 }, NAME)?;
     if pushed == 2 {
         c.st.top = at;
-        pushed = compile(c, Some(code), None, NAME)?;
+        let text = c.st.heap.intern(code);
+        pushed = compile(c, Pieces::Of { text, at: 0 }, NAME)?;
     }
     if pushed == 2 {
         let message = c.peek();
@@ -572,13 +593,18 @@ fn push_main(c: &mut Ctx<'_>, p: u32) {
     c.push(Value::Func(f));
 }
 
+/// Bytes of a chunk's name that are kept.
+const NAME_MAX: usize = 4096;
+
 fn loadstring(c: &mut Ctx<'_>) -> R {
     let s = c.check_str(1)?;
     let name = match c.opt_str(2)? {
         Some(n) => n,
         None => s,
     };
-    let name = crate::debuginfo::c_str(c.bytes(name)).to_vec();
+    let name = crate::debuginfo::c_str(c.bytes(name));
+    // By default the name is the text; no more of it is ever shown.
+    let name = name[..name.len().min(NAME_MAX)].to_vec();
     // The same text again, as in a loop, is compiled once per run.
     if let Some((_, _, p)) = c.st.loaded.iter().find(|(id, n, _)| *id == s && *n == name) {
         let p = *p;
@@ -586,8 +612,7 @@ fn loadstring(c: &mut Ctx<'_>) -> R {
         return Ok(1);
     }
     sweep_code(c)?;
-    let source = c.bytes(s).to_vec();
-    let n = compile(c, Some(&source), None, &name)?;
+    let n = compile(c, Pieces::Of { text: s, at: 0 }, &name)?;
     if n == 1
         && !s.is_long()
         && c.st.loaded.len() < 64
@@ -603,5 +628,5 @@ fn load(c: &mut Ctx<'_>) -> R {
     let name = if c.is_none_or_nil(2) { b"=(load)".to_vec() } else { c_text(c, 2)? };
     let f = c.check_function(1)?;
     sweep_code(c)?;
-    compile(c, None, Some(f), &name)
+    compile(c, Pieces::From(f), &name)
 }

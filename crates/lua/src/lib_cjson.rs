@@ -11,6 +11,7 @@
 //! - `encode_big_integers(mode)`: `'string'` (the default) or `'number'`: strings that are such whole numbers, up to
 //!   64 bits, are written without quotes.
 
+use crate::buf::Buf;
 use crate::native::{Ctx, NativeFn, State};
 use crate::numfmt::{self, Spec};
 use crate::value::{LuaError, StrId, TableId, Value};
@@ -298,7 +299,7 @@ enum Open {
 }
 
 struct Encoder {
-    buf: Vec<u8>,
+    buf: Buf,
     open: Vec<Open>,
     /// Values that the original would have on its stack
     slots: usize,

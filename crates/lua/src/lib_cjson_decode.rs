@@ -1,6 +1,7 @@
 //! `cjson.decode`: a tokenizer with the forgiveness and the error texts of lua-cjson, and a parser that keeps its open
 //! containers in a list instead of recursing.
 
+use crate::buf::Buf;
 use crate::lib_cjson::{Config, ITEMS_PER_LOOK, MAX_STACK, config, is_big_integer};
 use crate::native::Ctx;
 use crate::numparse;
@@ -55,11 +56,11 @@ impl Token {
 }
 
 struct Lexer {
-    data: Vec<u8>,
+    data: Buf,
     at: usize,
     /// Offset of the last token, or of the error in it
     index: usize,
-    scratch: Vec<u8>,
+    scratch: Buf,
     decode_invalid: bool,
 }
 

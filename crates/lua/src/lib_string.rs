@@ -1,5 +1,6 @@
 //! `string`: everything but `format`, which is in [`crate::lib_format`].
 
+use crate::buf::Buf;
 use crate::heap::UpVal;
 use crate::native::{Ctx, NativeFn, NativeKind, State};
 use crate::numfmt;
@@ -54,7 +55,7 @@ fn relative(pos: i64, len: usize) -> i64 {
 }
 
 /// Pushes a buffer as a string and gives the buffer back.
-pub(crate) fn push_buf(ctx: &mut Ctx<'_>, mut buf: Vec<u8>) -> Result<usize, LuaError> {
+pub(crate) fn push_buf(ctx: &mut Ctx<'_>, mut buf: Buf) -> Result<usize, LuaError> {
     if buf.len() <= LARGE {
         ctx.push_str(&buf)?;
     } else {

@@ -1,5 +1,6 @@
 //! Operations with metamethods: the slow paths of the interpreter.
 
+use crate::buf::Buf;
 use crate::call::{call_value, run_error, run_error_bytes};
 use crate::host::Host;
 use crate::native::{Env, PIECE, State, Stepper, append_pieces};
@@ -589,7 +590,7 @@ fn join(
         st.check_len(total)?;
     }
     let mut buf =
-        if total > 64 << 10 { Vec::with_capacity(total) } else { st.bufs.pop().unwrap_or_default() };
+        if total > 64 << 10 { Buf::with_capacity(total) } else { st.bufs.pop().unwrap_or_default() };
     buf.clear();
     let mut steps = Stepper::new(env.interrupt, host);
     for i in first..=last {
@@ -603,7 +604,7 @@ fn join(
         }
     }
     if buf.len() > 64 << 10 {
-        return Ok(st.heap.strs.intern_vec(buf));
+        return Ok(st.heap.strs.intern_buf(buf));
     }
     let s = st.heap.intern(&buf);
     st.bufs.push(buf);

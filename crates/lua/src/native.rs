@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::buf::Buf;
 use crate::heap::{Heap, UpVal};
 use crate::host::{Host, Tick};
 use crate::instrument::Instrument;
@@ -80,7 +81,7 @@ pub(crate) struct State {
     pub(crate) raised_at: Option<(String, i64)>,
     /// Registers of the generator behind `math.random`
     pub(crate) rand: [u32; 3],
-    pub(crate) bufs: Vec<Vec<u8>>,
+    pub(crate) bufs: Vec<Buf>,
     /// The search used last, for a pattern that is used again and again. Its key is the pattern's id, with bit 32 for
     /// anchors
     pub(crate) search: Option<Box<crate::pattern::Search>>,
@@ -447,11 +448,11 @@ impl Ctx<'_> {
     }
 
     /// A new string from a buffer, which is emptied and may be given back with [`Ctx::give_buf`].
-    pub(crate) fn new_str_from(&mut self, buf: &mut Vec<u8>) -> Result<Value, LuaError> {
+    pub(crate) fn new_str_from(&mut self, buf: &mut Buf) -> Result<Value, LuaError> {
         self.st.check_len(buf.len())?;
         if buf.len() > 64 << 10 {
             buf.shrink_to_fit();
-            return Ok(Value::Str(self.st.heap.strs.intern_vec(std::mem::take(buf))));
+            return Ok(Value::Str(self.st.heap.strs.intern_buf(std::mem::take(buf))));
         }
         let s = self.st.heap.strs.intern(buf);
         buf.clear();
@@ -481,22 +482,22 @@ impl Ctx<'_> {
     pub(crate) fn substr(&mut self, s: StrId, from: usize, to: usize) -> Result<Value, LuaError> {
         self.st.check_len(to.saturating_sub(from))?;
         if to.saturating_sub(from) > PIECE && to - from < self.bytes(s).len() {
-            let mut buf = Vec::new();
+            let mut buf = Buf::default();
             self.append(&mut buf, s, from, to)?;
-            return Ok(Value::Str(self.st.heap.strs.intern_vec(buf)));
+            return Ok(Value::Str(self.st.heap.strs.intern_buf(buf)));
         }
         Ok(Value::Str(self.st.heap.strs.substr(s, from, to)))
     }
 
     /// An empty scratch buffer with some capacity.
-    pub(crate) fn take_buf(&mut self) -> Vec<u8> {
+    pub(crate) fn take_buf(&mut self) -> Buf {
         let mut buf = self.st.bufs.pop().unwrap_or_default();
         buf.clear();
         buf
     }
 
     /// Gives a scratch buffer back for later use.
-    pub(crate) fn give_buf(&mut self, mut buf: Vec<u8>) {
+    pub(crate) fn give_buf(&mut self, mut buf: Buf) {
         if buf.capacity() <= 64 << 10 && self.st.bufs.len() < 8 {
             buf.clear();
             self.st.bufs.push(buf);

@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 
+use crate::buf::Buf;
 use crate::value::StrId;
 
 /// Strings up to this length are interned.
@@ -40,7 +41,7 @@ pub(crate) struct StrMark {
 pub(crate) struct Strings {
     entries: Vec<Entry>,
     small: Vec<u8>,
-    big: Vec<Vec<u8>>,
+    big: Vec<Buf>,
     free: Vec<u32>,
     free_big: Vec<u32>,
     base_table: Intern,
@@ -269,7 +270,7 @@ impl Strings {
                 return StrId(self.add(off, len, 0) | StrId::LONG);
             }
             let copy = self.big[e.off as usize][from..to].to_vec();
-            return self.push_big(copy);
+            return self.push_big(copy.into());
         }
         let start = e.off as usize + from;
         let small = e.len as usize <= MAX_SMALL;
@@ -288,7 +289,7 @@ impl Strings {
     }
 
     /// A string from a buffer that is given away; long ones are not copied.
-    pub(crate) fn intern_vec(&mut self, s: Vec<u8>) -> StrId {
+    pub(crate) fn intern_buf(&mut self, s: Buf) -> StrId {
         if s.len() > MAX_SMALL { self.push_big(s) } else { self.intern(&s) }
     }
 
@@ -333,14 +334,14 @@ impl Strings {
 
     fn push_long(&mut self, s: &[u8]) -> StrId {
         if s.len() > MAX_SMALL {
-            return self.push_big(s.to_vec());
+            return self.push_big(s.to_vec().into());
         }
         let off = self.small.len() as u32;
         self.small.extend_from_slice(s);
         StrId(self.add(off, s.len(), 0) | StrId::LONG)
     }
 
-    fn push_big(&mut self, s: Vec<u8>) -> StrId {
+    fn push_big(&mut self, s: Buf) -> StrId {
         let len = s.len();
         let off = match self.free_big.pop() {
             Some(i) => {
@@ -490,7 +491,7 @@ impl Strings {
             let len = e.len as usize;
             if !live(id) {
                 if len > MAX_SMALL {
-                    self.big[e.off as usize] = Vec::new();
+                    self.big[e.off as usize] = Buf::default();
                     self.free_big.push(e.off);
                 }
                 self.bytes -= len + ENTRY_COST;

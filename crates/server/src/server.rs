@@ -128,6 +128,7 @@ impl Server {
             .map_err(start_error("Can't start a thread"))?;
         let lazy_free =
             LazyFree::start(engine.sv.lazy_free.clone()).map_err(start_error("Can't start a thread"))?;
+        crate::lazy_free::free_buffers_of_scripts().map_err(start_error("Can't start a thread"))?;
         let waker = Arc::new(waker);
         engine.sv.repl.available = true;
         let wake = waker.clone();
