@@ -133,6 +133,12 @@ enum Admitted {
     Postpone,
 }
 
+/// Does the command put away the values of its keys as a whole? Then a snapshot takes them over, and nobody has to wait.
+fn takes_whole(command: &Command) -> bool {
+    let name = command.spec.name;
+    matches!(name, "del" | "unlink" | "set" | "setex" | "psetex" | "getset" | "getdel" | "mset")
+}
+
 /// Finds the command and judges whether it may run now.
 fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) -> Res<Admitted> {
     let command = commands::resolve_renamed(argv, &sv.config.renames)?;
@@ -149,15 +155,15 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     if sv.config.cluster_enabled {
         cluster::slot_of(command, argv, client.multi.as_deref())?;
     }
-    if let Some(run) = &sv.running
-        && !flags.contains(Flags::ALLOW_BUSY)
-    {
-        return Err(run.busy());
-    }
     if let Some(loading) = &sv.persist.loading
         && loading::refuses(loading, client, command)
     {
         return Err(loading::LOADING);
+    }
+    if let Some(run) = &sv.running
+        && !flags.contains(Flags::ALLOW_BUSY)
+    {
+        return Err(run.busy());
     }
     if client.multi.is_some() && flags.contains(Flags::NO_MULTI) {
         return Err(CmdError::owned(format!(
@@ -190,7 +196,12 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             return Ok(Admitted::Postpone);
         }
     }
-    if ks.has_snapshot() && flags.contains(Flags::WRITE) && client.multi.is_none() && !client.primary {
+    if ks.has_snapshot()
+        && flags.contains(Flags::WRITE)
+        && client.multi.is_none()
+        && !client.primary
+        && !takes_whole(command)
+    {
         let keys = crate::keys::find(command.spec, argv).unwrap_or_default();
         let mut changed = keys.iter().filter(|(_, how)| !how.contains(KeyFlags::RO));
         if changed.any(|(at, _)| ks.awaits_snapshot(argv[*at])) {

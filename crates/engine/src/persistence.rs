@@ -116,6 +116,14 @@ pub struct Persistence {
     pub saves: u64,
     /// The same of rewrites.
     pub rewrites: u64,
+    /// Rewrites that failed since the last one that did not.
+    pub rewrite_failures: u64,
+    /// Bytes that the snapshot in the making, or the last one, wrote early or kept because of what commands changed.
+    pub copied: u64,
+    /// The same of the last save, and of the last rewrite.
+    pub last_copied: [u64; 2],
+    /// Microseconds before each write to the append-only file, for tests.
+    pub flush_sleep: u64,
     /// The dirty counter when the background save began.
     pub dirty_before: u64,
     /// Keys of the last file that were past their deadline, and those that were loaded.
@@ -144,6 +152,10 @@ impl Persistence {
             rewrite_seconds: -1,
             saves: 0,
             rewrites: 0,
+            rewrite_failures: 0,
+            copied: 0,
+            last_copied: [0; 2],
+            flush_sleep: 0,
             dirty_before: 0,
             loaded: (0, 0),
             loading: None,

@@ -4,6 +4,7 @@ use crate::client::ClientId;
 use crate::commands;
 use crate::cx::{Cx, Origin};
 use crate::engine::Ticker;
+use crate::error::CmdError;
 use crate::keyspace::Keyspace;
 use crate::reply::{Proto, Reply};
 use crate::spec::Group;
@@ -61,7 +62,7 @@ impl Replayer {
             }
             (_, Some(unit)) => {
                 let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
-                commands::resolve_any_arity(&words).map_err(|_| unknown(&argv))?;
+                commands::resolve(&words).map_err(refused)?;
                 unit.push(argv);
             }
             (_, None) => self.execute(ks, sv, &argv, ticker)?,
@@ -77,11 +78,7 @@ impl Replayer {
         ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
         let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
-        let command = commands::resolve_any_arity(&words).map_err(|_| unknown(argv))?;
-        if !command.spec.accepts(words.len()) {
-            self.note_error(b"wrong number of arguments");
-            return Ok(());
-        }
+        let command = commands::resolve(&words).map_err(refused)?;
         ks.begin_unit(sv.stamp);
         ks.cur = self.db;
         if command.spec.group == Group::Hash {
@@ -124,7 +121,9 @@ impl Replayer {
     }
 }
 
-fn unknown(argv: &[Vec<u8>]) -> String {
-    let name = argv.first().map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default();
-    format!("unknown command '{name}' reading the append only file")
+/// What stands in the file is no command.
+fn refused(why: CmdError) -> String {
+    let text = String::from_utf8_lossy(why.text()).into_owned();
+    let text = text.strip_prefix("ERR ").unwrap_or(&text).trim_end();
+    format!("Error reading the append only file, error: {text}")
 }

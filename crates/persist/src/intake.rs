@@ -52,7 +52,11 @@ impl<R: Read> Intake<R> {
     ) -> Result<bool, String> {
         self.ks.begin_unit(sv.stamp);
         loop {
-            if self.steps.go_on(&mut self.ks, sv, &mut self.file, STEP).map_err(|e| e.to_string())? {
+            if self
+                .steps
+                .go_on(&mut self.ks, sv, &mut self.file, STEP, &mut |_, _, _| true)
+                .map_err(|e| e.to_string())?
+            {
                 return Ok(true);
             }
             if out_of_time() {

@@ -7,6 +7,7 @@ use crate::manifest::{FileKind, Manifest, Part};
 use crate::reason;
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::Instant;
 use totality_engine::dump::load::{LoadOptions, Loaded, load};
 use totality_engine::engine::Ticker;
 use totality_engine::keyspace::Keyspace;
@@ -114,8 +115,17 @@ pub(crate) fn find_manifest(
     let mut text = Vec::new();
     match disk.open(&path).and_then(|mut file| file.read_to_end(&mut text)) {
         Ok(_) => {
-            return Manifest::parse(&text)
-                .map_err(|why| format!("FATAL AOF MANIFEST FILE ERROR: {why}: {}", path.display()));
+            let manifest = Manifest::parse(&text)
+                .map_err(|why| format!("FATAL AOF MANIFEST FILE ERROR: {why}: {}", path.display()))?;
+            // The move of an older server's single file was interrupted.
+            let only = match (&manifest.base, manifest.incr.as_slice()) {
+                (Some(base), []) => base.name == names.name,
+                _ => false,
+            };
+            if only && disk.len(&names.dir.join(&names.name)).is_err() {
+                move_old_file(disk, data_dir, names, sv)?;
+            }
+            return Ok(manifest);
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) => {
@@ -126,24 +136,35 @@ pub(crate) fn find_manifest(
             ));
         }
     }
-    let old = data_dir.join(&names.name);
     let mut manifest = Manifest::default();
-    if disk.len(&old).is_err() {
+    if disk.len(&data_dir.join(&names.name)).is_err() {
         return Ok(manifest);
     }
     disk.create_dir(&names.dir).map_err(|e| format!("Can't create the append-only dir: {}", reason(&e)))?;
     manifest.base = Some(Part { name: names.name.clone(), seq: 1, kind: FileKind::Base });
     names.store(disk, &manifest).map_err(|e| format!("Can't write the AOF manifest: {}", reason(&e)))?;
+    move_old_file(disk, data_dir, names, sv)?;
+    Ok(manifest)
+}
+
+/// Moves the single file of an older server, if it is there, into the directory.
+fn move_old_file(
+    disk: &dyn Disk,
+    data_dir: &Path,
+    names: &Names,
+    sv: &mut ServerState,
+) -> Result<(), String> {
+    let old = data_dir.join(&names.name);
+    if disk.len(&old).is_err() {
+        return Ok(());
+    }
     disk::rename_safely(disk, &old, &names.dir.join(&names.name))
         .map_err(|e| format!("Error trying to move the old AOF file {}: {}", old.display(), reason(&e)))?;
-    sv.log(
-        LogLevel::Notice,
-        format!(
-            "Successfully migrated an old-style AOF configuration ({}) into the AOF directory",
-            names.name
-        ),
-    );
-    Ok(manifest)
+    let (name, dir) = (&names.name, names.dir.file_name().unwrap_or_default().to_string_lossy());
+    let text =
+        format!("Successfully migrated an old-style AOF file ({name}) into the AOF directory ({dir}).");
+    sv.log(LogLevel::Notice, text);
+    Ok(())
 }
 
 /// Reads all parts of the append-only file.
@@ -163,10 +184,12 @@ pub(crate) fn read_log(
     let (mut keys, mut found) = (Loaded::default(), false);
     let size = |part: &Part| disk.len(&names.dir.join(&part.name)).unwrap_or(0);
     loading::begin(sv, parts.iter().map(size).sum());
+    let began = Instant::now();
     for (i, part) in parts.iter().enumerate() {
         let path = names.dir.join(&part.name);
         let tail = if i + 1 == parts.len() { Tail::Repaired } else { Tail::Whole };
         let client = reader_client(sv);
+        let began = Instant::now();
         let result = read_part(ks, sv, client, (disk, &path, tail), ticker);
         sv.clients.remove(client);
         let loaded = result.map_err(|why| format!("{}: {why}", part.name))?;
@@ -176,11 +199,16 @@ pub(crate) fn read_log(
         sv.log(
             LogLevel::Notice,
             format!(
-                "DB loaded from {} file {}",
+                "DB loaded from {} file {}: {:.3} seconds",
                 if part.kind == FileKind::Base { "base" } else { "incr" },
-                part.name
+                part.name,
+                began.elapsed().as_secs_f64()
             ),
         );
+    }
+    if found {
+        let seconds = began.elapsed().as_secs_f64();
+        sv.log(LogLevel::Notice, format!("DB loaded from append only file: {seconds:.3} seconds"));
     }
     sv.persist.loaded = (0, keys.keys);
     Ok(Replayed { manifest, found })
@@ -214,6 +242,14 @@ pub(crate) fn read_part(
     let file: Source = Box::new(io::Cursor::new(magic[..n].to_vec()).chain(file));
     let mut loaded = Loaded::default();
     if magic[..n].starts_with(b"REDIS") || magic[..n].starts_with(b"VALKEY") {
+        // A file of an older server has commands behind its snapshot.
+        let single = path.extension().is_none_or(|e| e != "rdb");
+        let what = if single {
+            "Reading RDB preamble from AOF file..."
+        } else {
+            "Reading RDB base file on AOF loading..."
+        };
+        sv.log(LogLevel::Notice, what);
         let strict = sv.config.rdb_version_check == 0;
         let check = sv.config.rdbchecksum;
         let mut reader =
@@ -225,6 +261,9 @@ pub(crate) fn read_part(
         let offset = reader.offset();
         let (rest, ahead) = reader.into_input().into_parts();
         let source = io::Cursor::new(ahead).chain(rest);
+        if single {
+            sv.log(LogLevel::Notice, "Reading the remaining AOF tail...");
+        }
         replay(ks, sv, client, CommandReader::new(source, offset), (disk, path, tail), ticker)?;
     } else {
         replay(ks, sv, client, CommandReader::new(file, 0), (disk, path, tail), ticker)?;
@@ -287,6 +326,7 @@ fn replay<R: Read>(
             valid = reader.offset();
         }
     };
+    let in_unit = replayer.in_unit();
     let (errors, first) = replayer.end(ks, sv);
     if let Some(first) = first {
         sv.log(
@@ -302,20 +342,19 @@ fn replay<R: Read>(
             Ok(())
         }
         Some(valid) if tail == Tail::Repaired && sv.config.aof_load_truncated => {
-            sv.log(
-                LogLevel::Warning,
-                format!("!!! Warning: short read while loading the AOF file {}!!!", path.display()),
-            );
-            sv.log(
-                LogLevel::Warning,
-                format!(
-                    "AOF loaded anyway because aof-load-truncated is enabled: truncated to {valid} bytes"
-                ),
-            );
+            let name = path.display();
+            let mut say = |text: String| sv.log(LogLevel::Warning, text);
+            if in_unit {
+                say(format!("Revert incomplete MULTI/EXEC transaction in AOF file {name}"));
+            }
+            say(format!("!!! Warning: short read while loading the AOF file {name}!!!"));
+            say(format!("!!! Truncating the AOF {name} at offset {valid} !!!"));
             let mut file = disk.append(path).map_err(|e| reason(&e))?;
             file.set_len(valid)
                 .and_then(|()| file.sync())
-                .map_err(|e| format!("Error truncating the AOF file: {}", reason(&e)))
+                .map_err(|e| format!("Error truncating the AOF file {name}: {}", reason(&e)))?;
+            say(format!("AOF {name} loaded anyway because aof-load-truncated is enabled"));
+            Ok(())
         }
         Some(valid) => Err(format!(
             "Unexpected end of file reading the append only file (the last complete command ends at byte {valid}). You can: 1) make a backup of your AOF file, then use `totality check --fix <filename>`. 2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the server."

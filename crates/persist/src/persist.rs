@@ -27,6 +27,10 @@ use totality_engine::state::{LogLevel, ServerState};
 const STEP: Duration = Duration::from_micros(1500);
 /// Seconds before a background save that failed is tried again.
 const RETRY: i64 = 5;
+/// Rewrites that may fail one after the other before those that begin by themselves are put off, and for how many
+/// minutes at most.
+const FAILURES: u64 = 3;
+const MAX_MINUTES: u64 = 60;
 /// Keys up to which an emptied data set is saved at once.
 const FEW: usize = 10_000;
 
@@ -89,6 +93,8 @@ pub struct Persist {
     waker: Waker,
     next_step: Instant,
     next_rewrite: Instant,
+    /// Rewrites that begin by themselves wait until then, and so many minutes were chosen: too many failed.
+    limit: (Option<Instant>, u64),
     fatal: Option<String>,
     /// Replicas wait for the snapshot on disk that is being written.
     for_replicas: bool,
@@ -127,6 +133,7 @@ impl Persist {
             waker,
             next_step: soon,
             next_rewrite: soon,
+            limit: (None, 0),
             fatal: None,
             for_replicas: false,
             saved: None,
@@ -191,7 +198,15 @@ impl Persist {
         ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
         const END: &str = "Fatal error loading the DB, check server logs. Exiting.";
-        let fatal = |why: String| format!("{why}\nTerminating server after rdb file reading failure.\n{END}");
+        let fatal = |why: String| {
+            // A type that is not known is no damage.
+            let damaged = if why.contains("opcode") {
+                ""
+            } else {
+                "Terminating server after rdb file reading failure.\n"
+            };
+            format!("{why}\n{damaged}{END}")
+        };
         let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
         // On a replica the primary says when keys go.
@@ -230,8 +245,13 @@ impl Persist {
             );
             manifest.base = Some(base);
         }
+        let begins = manifest.incr.is_empty();
         let mut log = Log::open(self.disk.clone(), names, manifest, self.waker.clone())
             .map_err(|e| failed(&reason(&e)))?;
+        if let Some(part) = log.manifest.incr.last() {
+            let what = if begins { "Creating" } else { "Opening" };
+            sv.log(LogLevel::Notice, format!("{what} AOF incr file {} on server start", part.name));
+        }
         if !sv.config.aof_disable_auto_gc {
             log.remove_history().map_err(|why| failed(&why))?;
         }
@@ -362,6 +382,7 @@ impl Persist {
         }
         writer.finish(seal(sv, running.purpose), true);
         running.sent = true;
+        sv.persist.copied = ks.snapshot_copied();
         ks.drop_snapshot();
     }
 
@@ -524,8 +545,7 @@ impl Persist {
                 sv.log(LogLevel::Notice, "Background append only file rewriting started");
             }
             Err(why) => {
-                sv.persist.rewrite_ok = false;
-                self.next_rewrite = Instant::now() + Duration::from_secs(RETRY as u64);
+                self.rewrite_failed(sv);
                 sv.log(LogLevel::Warning, format!("Can't rewrite append only file in background: {why}"));
             }
         }
@@ -539,6 +559,10 @@ impl Persist {
         let base = match &mut self.log {
             Some(log) => {
                 log.begin_part(&mut sv.persist.log)?;
+                if let Some(part) = log.manifest.incr.last() {
+                    let text = format!("Creating AOF incr file {} on background rewrite", part.name);
+                    sv.log(LogLevel::Notice, text);
+                }
                 log.names.base(log.manifest.next_base(), purpose)
             }
             None => {
@@ -602,6 +626,10 @@ impl Persist {
     #[inline]
     pub fn before_replies(&mut self, sv: &mut ServerState) {
         if let Some(log) = &mut self.log {
+            if sv.persist.flush_sleep > 0 && !sv.persist.log.buffer.is_empty() {
+                std::thread::sleep(Duration::from_micros(sv.persist.flush_sleep));
+            }
+            let delayed = sv.persist.log.delayed;
             let before = sv.persist.log.error.clone();
             let rewriting = self.running.is_some();
             if let Err(Fatal(why)) = log.write(&mut sv.persist.log, &sv.config, rewriting) {
@@ -611,6 +639,9 @@ impl Persist {
             let threshold = sv.config.latency_monitor_threshold;
             for (event, took) in ["aof-write", "aof-fsync-always"].into_iter().zip(log.took) {
                 sv.latency.note(threshold, event, took.as_micros() as u64, sv.stamp);
+            }
+            if sv.persist.log.delayed != delayed {
+                sv.log(LogLevel::Notice, "Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to complete, this may slow down the server.");
             }
             let after = &sv.persist.log.error;
             if *after != before {
@@ -632,6 +663,7 @@ impl Persist {
     pub fn turn(&mut self, engine: &mut Engine) {
         let Engine { ks, sv } = engine;
         self.copying.step(ks, false);
+        self.after_flush(ks, sv);
         if self.running.is_some() {
             self.step(ks, sv);
             self.finish(ks, sv);
@@ -659,7 +691,7 @@ impl Persist {
         step.into_iter().chain(log).min()
     }
 
-    fn step(&mut self, ks: &mut Keyspace, sv: &ServerState) {
+    fn step(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
         let Some(running) = self.running.as_mut() else { return };
         let began = Instant::now();
         if began < self.next_step {
@@ -694,6 +726,7 @@ impl Persist {
         }
         if ended {
             running.sent = true;
+            sv.persist.copied = ks.snapshot_copied();
             match &mut running.sink {
                 Sink::File(writer) => writer.finish(seal(sv, running.purpose), false),
                 Sink::Replicas(pipe) => pipe.bytes.extend_from_slice(&pipe.crc.to_le_bytes()),
@@ -713,6 +746,7 @@ impl Persist {
         let Some(Running { job, base, began, .. }) = self.running.take() else { return };
         ks.drop_snapshot();
         sv.persist.job = None;
+        sv.persist.last_copied[usize::from(job == Job::Rewrite)] = sv.persist.copied;
         let seconds = began.elapsed().as_secs() as i64;
         match job {
             Job::Snapshot => {
@@ -725,6 +759,7 @@ impl Persist {
                 }
                 match result {
                     Ok(_) => {
+                        sv.log(LogLevel::Notice, "DB saved on disk");
                         sv.log(LogLevel::Notice, "Background saving terminated with success");
                         ks.dirty = ks.dirty.saturating_sub(sv.persist.dirty_before);
                         sv.persist.last_save = now(sv);
@@ -742,15 +777,49 @@ impl Persist {
                 });
                 sv.persist.rewrite_ok = done.is_ok();
                 match done {
-                    Ok(()) => sv.log(LogLevel::Notice, "Background AOF rewrite finished successfully"),
+                    Ok(()) => {
+                        sv.persist.rewrite_failures = 0;
+                        sv.log(LogLevel::Notice, "Background AOF rewrite finished successfully");
+                    }
                     Err(why) => {
                         sv.log(
                             LogLevel::Warning,
                             format!("Background AOF rewrite terminated with error: {why}"),
                         );
-                        self.next_rewrite = Instant::now() + Duration::from_secs(RETRY as u64);
+                        self.rewrite_failed(sv);
                     }
                 }
+            }
+        }
+    }
+
+    fn rewrite_failed(&mut self, sv: &mut ServerState) {
+        sv.persist.rewrite_ok = false;
+        sv.persist.rewrite_failures += 1;
+        self.next_rewrite = Instant::now() + Duration::from_secs(RETRY as u64);
+    }
+
+    /// True when a rewrite that nobody asked for must wait: each one that fails leaves a part more.
+    fn is_limited(&mut self, sv: &mut ServerState) -> bool {
+        let now = Instant::now();
+        if sv.persist.rewrite_failures < FAILURES {
+            self.limit = (None, 0);
+            return now < self.next_rewrite;
+        }
+        match self.limit {
+            (Some(until), _) if now < until => true,
+            (Some(_), minutes) => {
+                self.limit = (None, minutes);
+                false
+            }
+            (None, before) => {
+                let minutes = (before * 2).clamp(1, MAX_MINUTES);
+                self.limit = (Some(now + Duration::from_secs(minutes * 60)), minutes);
+                let text = format!(
+                    "Background AOF rewrite has repeatedly failed and triggered the limit, will retry in {minutes} minutes"
+                );
+                sv.log(LogLevel::Warning, text);
+                true
             }
         }
     }
@@ -793,11 +862,10 @@ impl Persist {
     pub fn cron(&mut self, engine: &mut Engine) {
         let Engine { ks, sv } = engine;
         self.follow_config(ks, sv);
-        self.after_flush(ks, sv);
         if self.running.is_some() {
             return;
         }
-        if sv.persist.rewrite_scheduled && Instant::now() >= self.next_rewrite {
+        if sv.persist.rewrite_scheduled && !self.is_limited(sv) {
             // What goes wrong is in the log.
             let _ = self.begin_rewrite(ks, sv);
         } else if sv.persist.save_scheduled
@@ -808,12 +876,12 @@ impl Persist {
         } else if let Some((seconds, changes)) = due_save(ks, sv) {
             sv.log(LogLevel::Notice, format!("{changes} changes in {seconds} seconds. Saving..."));
             let _ = self.begin_save(ks, sv);
-        } else if self.log.is_some() && Instant::now() >= self.next_rewrite {
+        } else if self.log.is_some() {
             let (size, base) = (sv.persist.log.size, sv.persist.log.base_size.max(1));
             let percent = sv.config.auto_aof_rewrite_percentage;
             if percent > 0 && size > sv.config.auto_aof_rewrite_min_size {
                 let growth = (size.saturating_mul(100) / base).saturating_sub(100);
-                if growth >= percent {
+                if growth >= percent && !self.is_limited(sv) {
                     sv.log(
                         LogLevel::Notice,
                         format!("Starting automatic rewriting of AOF on {growth}% growth"),
@@ -895,10 +963,8 @@ impl Persist {
             return;
         }
         if ks.dbs().iter().map(|db| db.len()).sum::<usize>() <= FEW {
-            let dirty = ks.dirty;
             // What goes wrong is in the log.
             let _ = self.save(ks, sv);
-            ks.dirty = dirty;
         } else {
             sv.persist.save_scheduled = true;
         }

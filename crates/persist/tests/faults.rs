@@ -10,6 +10,7 @@ use totality_engine::persistence::Request;
 use totality_engine::state::ServerState;
 use totality_engine::{ClientId, Config, ConnInfo, Engine, ManualClock, Outgoing, Ticker};
 use totality_persist::Persist;
+use totality_persist::disk::Disk;
 use totality_persist::memory::{BROKEN, FULL, Fault, MemoryDisk, Op};
 
 const MISCONF_FULL: &str = "-MISCONF Errors writing to the AOF file: No space left on device\r\n";
@@ -366,4 +367,67 @@ fn saving_is_no_write() {
     let log = String::from_utf8(log).unwrap();
     assert!(log.contains("SET\r\n$1\r\nb"), "{log}");
     assert!(!log.contains("SAVE") && !log.contains("SHUTDOWN"), "{log}");
+}
+
+#[test]
+fn rewrites_that_fail_again_and_again_are_put_off() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let mut m = Machine::start(MemoryDisk::default(), &clock, &EVERYSEC);
+    m.expect("CONFIG SET auto-aof-rewrite-percentage 1 auto-aof-rewrite-min-size 1kb", "+OK\r\n");
+    for failures in 1..=3 {
+        m.disk.fail(fault(Op::Write, "temp-totality", FULL));
+        m.expect("BGREWRITEAOF", "+Background append only file rewriting started\r\n");
+        m.settle();
+        m.info(&format!("aof_rewrites_consecutive_failures:{failures}"));
+        m.disk.heal();
+    }
+    m.expect(&format!("SET a {}", "x".repeat(5000)), "+OK\r\n");
+    let parts = |m: &Machine| m.disk.files(Path::new("/data/appendonlydir")).len();
+    let before = parts(&m);
+    for _ in 0..5 {
+        m.files.cron(&mut m.engine);
+        m.turn();
+    }
+    assert_eq!(m.log.matches("triggered the limit, will retry in 1 minutes").count(), 1, "{}", m.log);
+    assert!(m.engine.sv.persist.job.is_none());
+    assert_eq!(parts(&m), before);
+    // Whoever asks for one gets it.
+    m.expect("BGREWRITEAOF", "+Background append only file rewriting started\r\n");
+    m.settle();
+    m.info("aof_rewrites_consecutive_failures:0");
+    m.info("aof_last_bgrewrite_status:ok");
+}
+
+#[test]
+fn an_interrupted_move_of_an_old_file_goes_on() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let disk = MemoryDisk::default();
+    disk.put(Path::new("/data/appendonly.aof"), b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n");
+    disk.put(Path::new("/data/appendonlydir/appendonly.aof.manifest"), b"file appendonly.aof seq 1 type b\n");
+    let mut m = Machine::start(disk, &clock, &EVERYSEC);
+    m.expect("GET a", "$1\r\nb\r\n");
+    assert!(m.log.contains("Successfully migrated an old-style AOF file (appendonly.aof)"), "{}", m.log);
+    let mut m = m.crashed(0, &EVERYSEC);
+    m.expect("GET a", "$1\r\nb\r\n");
+}
+
+#[test]
+fn what_is_no_command_is_not_passed_over() {
+    for (command, why) in [
+        (&b"*1\r\n$3\r\nSET\r\n"[..], "wrong number of arguments for 'set' command"),
+        (b"*2\r\n$3\r\nBLA\r\n$1\r\na\r\n", "unknown command 'BLA'"),
+        (b"*2\r\n$6\r\nCONFIG\r\n$3\r\nbla\r\n", "unknown subcommand 'bla'"),
+        (b"*1\r\n$5\r\nMULTI\r\n*1\r\n$3\r\nSET\r\n*1\r\n$4\r\nEXEC\r\n", "wrong number of arguments"),
+    ] {
+        let disk = MemoryDisk::default();
+        let dir = "/data/appendonlydir/appendonly.aof";
+        disk.put(Path::new(&format!("{dir}.manifest")), b"file appendonly.aof.1.incr.aof seq 1 type i\n");
+        disk.put(Path::new(&format!("{dir}.1.incr.aof")), command);
+        let config = Config { appendonly: true, ..Config::default() };
+        let clock = ManualClock::new(1_700_000_000_000_000);
+        let mut engine = Engine::new(config, Box::new(clock), [7; 16]);
+        let mut files = Persist::on(Arc::new(disk), Path::new("/data"), Arc::new(|| {}));
+        let refused = files.open(&mut engine, &mut NoTicker).unwrap_err();
+        assert!(refused.contains(why), "{refused}");
+    }
 }

@@ -17,6 +17,8 @@ pub enum Kind {
     Version(u32),
     /// A type of value, or an opcode, that is not known in this version.
     Type(u8),
+    /// The same, of a number that Redis and Valkey leave to others: type and version of the file.
+    ForeignType(u8, u16),
     /// The checksum does not fit: what the file says, what was computed.
     Checksum(u64, u64),
     /// Data of a module.
@@ -28,6 +30,8 @@ pub enum Kind {
     },
     /// Something that is known, and cannot be taken over.
     Unsupported(&'static str),
+    /// Whoever reads wants no more of it.
+    Stopped,
 }
 
 /// What is wrong, and where.
@@ -57,6 +61,9 @@ impl fmt::Display for Kind {
             Kind::Type(n) => {
                 write!(f, "Unknown type or opcode when loading DB. Unrecoverable error, aborting now. ({n})")
             }
+            Kind::ForeignType(n, version) => {
+                write!(f, "Can't handle foreign type or opcode {n} in RDB with version {version}")
+            }
             Kind::Checksum(want, got) => {
                 write!(f, "Wrong RDB checksum expected: ({want:x}) but got ({got:x})")
             }
@@ -67,6 +74,7 @@ impl fmt::Display for Kind {
                 write!(f, "The RDB file contains module data I can't load: no matching module type '{name}'")
             }
             Kind::Unsupported(what) => f.write_str(what),
+            Kind::Stopped => f.write_str("loading was stopped"),
         }
     }
 }

@@ -2,11 +2,13 @@
 
 use crate::error::{Error, Kind};
 use crate::input::{Input, Reader};
-use crate::object::{Object, module_name, read_object};
+use crate::object::{Object, Pause, module_name, read_object};
 use crate::write::Writer;
 use crate::{FOREIGN, VERSION_VALKEY_9, is_known, types};
 use totality_ds::Bytes;
 
+/// Types and opcodes that Redis and Valkey leave to others.
+const FOREIGN_TYPES: std::ops::RangeInclusive<u8> = 22..=243;
 const OP_SLOT_IMPORT: u8 = 243;
 const OP_SLOT_INFO: u8 = 244;
 /// Before the code of a library of functions.
@@ -60,6 +62,8 @@ pub struct Record {
 pub struct FileReader<I> {
     r: Reader<I>,
     version: u16,
+    /// It begins as Redis's files do.
+    redis: bool,
     check: bool,
 }
 
@@ -86,7 +90,7 @@ impl<I: Input> FileReader<I> {
         if version == 0 || !own || (strict && !is_known(version)) {
             return Err(Kind::Version(u32::from(version)).at(9));
         }
-        Ok(FileReader { r, version, check })
+        Ok(FileReader { r, version, redis: !valkey, check })
     }
 
     /// The file's version.
@@ -109,6 +113,14 @@ impl<I: Input> FileReader<I> {
     /// # Errors
     /// When the file is damaged, or holds what cannot be taken over.
     pub fn next_event(&mut self) -> Result<Event, Error> {
+        self.next_event_pausing(&mut |_| true)
+    }
+
+    /// The same; `pause` is called now and then while a long value is read.
+    ///
+    /// # Errors
+    /// The same, and when `pause` says so.
+    pub fn next_event_pausing(&mut self, pause: Pause<'_>) -> Result<Event, Error> {
         let r = &mut self.r;
         let (mut expire, mut idle, mut freq) = (None, None, None);
         loop {
@@ -158,8 +170,11 @@ impl<I: Input> FileReader<I> {
                 }
                 _ if types::is_value(op, self.version) => {
                     let key = r.string()?;
-                    let value = read_object(r, op, self.version)?;
+                    let value = read_object(r, op, self.version, pause)?;
                     Event::Key(Box::new(Record { key, value, expire, idle, freq }))
+                }
+                _ if self.redis && FOREIGN_TYPES.contains(&op) => {
+                    return Err(Kind::ForeignType(op, self.version).at(r.offset()));
                 }
                 _ => return Err(Kind::Type(op).at(r.offset())),
             });

@@ -9,6 +9,20 @@ use totality_ds::{Bytes, IntSet, Item, Listpack};
 
 /// Elements that room is made for before they have been read.
 const RESERVE: u64 = 4096;
+/// Elements of a long value between two pauses.
+const PAUSE: u64 = 1024;
+
+/// Called now and then while a long value is read, with the bytes read so far. False: nothing more is read.
+pub type Pause<'a> = &'a mut dyn FnMut(u64) -> bool;
+
+/// Behind an element: pauses when there were many.
+#[inline]
+fn rest<I: Input>(r: &Reader<I>, i: u64, pause: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    if i % PAUSE == PAUSE - 1 && !pause(r.offset()) {
+        return Err(Kind::Stopped.at(r.offset()));
+    }
+    Ok(())
+}
 
 /// A value as it was read. Compact encodings are well-formed; what they mean (no member twice, scores in order) is
 /// judged by whoever takes them.
@@ -76,24 +90,29 @@ fn listpack<I: Input>(r: &mut Reader<I>, what: &'static str) -> Result<Listpack,
 ///
 /// # Errors
 /// When the input is cut or anything in it is not as it must be.
-pub fn read_object<I: Input>(r: &mut Reader<I>, ty: u8, version: u16) -> Result<Object, Error> {
+pub fn read_object<I: Input>(
+    r: &mut Reader<I>,
+    ty: u8,
+    version: u16,
+    pause: Pause<'_>,
+) -> Result<Object, Error> {
     if !types::is_value(ty, version) {
         return Err(Kind::Type(ty).at(r.offset()));
     }
     Ok(match ty {
         types::STRING => Object::Str(r.string()?),
-        types::LIST => Object::List(strings(r)?),
-        types::SET => Object::Set(strings(r)?),
-        types::ZSET | types::ZSET_2 => Object::ZSet(scores(r, ty)?),
-        types::HASH => Object::Hash(fields(r, |_| Ok(None), |_| Ok(None))?),
+        types::LIST => Object::List(strings(r, pause)?),
+        types::SET => Object::Set(strings(r, pause)?),
+        types::ZSET | types::ZSET_2 => Object::ZSet(scores(r, ty, pause)?),
+        types::HASH => Object::Hash(fields(r, pause, |_| Ok(None), |_| Ok(None))?),
         types::HASH_2 if version >= VERSION_VALKEY_9 => {
-            Object::Hash(fields(r, |_| Ok(None), |r| Ok(Some(r.millis()?).filter(|at| *at >= 0)))?)
+            Object::Hash(fields(r, pause, |_| Ok(None), |r| Ok(Some(r.millis()?).filter(|at| *at >= 0)))?)
         }
         // The early form of Redis 7.4: a deadline as it is.
-        types::HASH_2 => Object::Hash(fields(r, |r| deadline(r, None), |_| Ok(None))?),
+        types::HASH_2 => Object::Hash(fields(r, pause, |r| deadline(r, None), |_| Ok(None))?),
         types::HASH_METADATA => {
             let base = r.millis()?;
-            Object::Hash(fields(r, |r| deadline(r, Some(base)), |_| Ok(None))?)
+            Object::Hash(fields(r, pause, |r| deadline(r, Some(base)), |_| Ok(None))?)
         }
         types::HASH_LISTPACK_EX_EARLY => Object::Hash(triples(r)?),
         types::HASH_LISTPACK_EX => {
@@ -122,7 +141,7 @@ pub fn read_object<I: Input>(r: &mut Reader<I>, ty: u8, version: u16) -> Result<
         types::SET_LISTPACK => Object::SetPack(listpack(r, "Set listpack integrity check failed.")?),
         types::ZSET_LISTPACK => Object::ZSetPack(listpack(r, "Zset listpack integrity check failed.")?),
         types::HASH_LISTPACK => Object::HashPack(listpack(r, "Hash listpack integrity check failed.")?),
-        types::LIST_QUICKLIST | types::LIST_QUICKLIST_2 => Object::Nodes(nodes(r, ty)?),
+        types::LIST_QUICKLIST | types::LIST_QUICKLIST_2 => Object::Nodes(nodes(r, ty, pause)?),
         types::STREAM | types::STREAM_2 | types::STREAM_3 => Object::Stream(Box::new(stream::read(r, ty)?)),
         _ => {
             let name = if ty == types::MODULE_2 { module_name(r.length()?) } else { "?".to_owned() };
@@ -137,25 +156,27 @@ pub(crate) fn module_name(id: u64) -> String {
     (0..9).map(|i| LETTERS[(id >> (10 + 6 * (8 - i)) & 63) as usize] as char).collect()
 }
 
-fn strings<I: Input>(r: &mut Reader<I>) -> Result<Vec<Bytes>, Error> {
+fn strings<I: Input>(r: &mut Reader<I>, pause: Pause<'_>) -> Result<Vec<Bytes>, Error> {
     let n = r.length()?;
     let mut out = reserve(n);
-    for _ in 0..n {
+    for i in 0..n {
         out.push(r.string()?);
+        rest(r, i, pause)?;
     }
     Ok(out)
 }
 
-fn scores<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<Vec<(Bytes, f64)>, Error> {
+fn scores<I: Input>(r: &mut Reader<I>, ty: u8, pause: Pause<'_>) -> Result<Vec<(Bytes, f64)>, Error> {
     let n = r.length()?;
     let mut out = reserve(n);
-    for _ in 0..n {
+    for i in 0..n {
         let member = r.string()?;
         let score = if ty == types::ZSET_2 { r.binary_double()? } else { r.text_double()? };
         if score.is_nan() {
             return Err(r.corrupt("Zset with NAN score detected"));
         }
         out.push((member, score));
+        rest(r, i, pause)?;
     }
     Ok(out)
 }
@@ -163,16 +184,18 @@ fn scores<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<Vec<(Bytes, f64)>, Erro
 /// Fields with what stands before or behind each.
 fn fields<I: Input>(
     r: &mut Reader<I>,
+    pause: Pause<'_>,
     before: impl Fn(&mut Reader<I>) -> Result<Option<i64>, Error>,
     behind: impl Fn(&mut Reader<I>) -> Result<Option<i64>, Error>,
 ) -> Result<Vec<HashField>, Error> {
     let n = r.length()?;
     let mut out = reserve(n);
-    for _ in 0..n {
+    for i in 0..n {
         let at = before(r)?;
         let (name, value) = (r.string()?, r.string()?);
         let deadline = behind(r)?.or(at);
         out.push(HashField { name, value, deadline });
+        rest(r, i, pause)?;
     }
     Ok(out)
 }
@@ -210,12 +233,12 @@ fn triples<I: Input>(r: &mut Reader<I>) -> Result<Vec<HashField>, Error> {
     Ok(out)
 }
 
-fn nodes<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<Vec<Node>, Error> {
+fn nodes<I: Input>(r: &mut Reader<I>, ty: u8, pause: Pause<'_>) -> Result<Vec<Node>, Error> {
     const PLAIN: u64 = 1;
     const PACKED: u64 = 2;
     let n = r.length()?;
     let mut out = reserve(n);
-    for _ in 0..n {
+    for i in 0..n {
         let container = if ty == types::LIST_QUICKLIST_2 { r.length()? } else { PACKED };
         let node = match container {
             PLAIN => {
@@ -234,6 +257,8 @@ fn nodes<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<Vec<Node>, Error> {
         if !node.is_empty() {
             out.push(node);
         }
+        // A node holds many elements.
+        rest(r, i % 64 * (PAUSE / 64) + PAUSE / 64 - 1, pause)?;
     }
     Ok(out)
 }

@@ -41,7 +41,7 @@ pub fn read(body: &[u8], version: u16) -> Result<Object, Error> {
     {
         return Err(Kind::Type(ty).at(1));
     }
-    let object = read_object(&mut r, ty, version).map_err(|e| match e.kind {
+    let object = read_object(&mut r, ty, version, &mut |_| true).map_err(|e| match e.kind {
         Kind::Type(_) => Kind::Corrupt("unknown type").at(e.offset),
         _ => e,
     })?;

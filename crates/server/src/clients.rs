@@ -332,8 +332,11 @@ impl Server {
     fn execute(&mut self, turn: &mut Turn, parser: &Parser, buf: &[u8]) -> After {
         let args = parser.args(buf);
         let argc = args.len();
-        // EVAL, EXEC, FCALL, FUNCTION and their kin, and some that run none: those only wake the watchdog in vain.
-        if let Some([b'e' | b'E' | b'f' | b'F', ..]) = args.clone().next() {
+        // EVAL, EXEC, FCALL, FUNCTION and their kin, DEBUG that loads files, and some that run none: those only wake the
+        // watchdog in vain.
+        if let Some([b'e' | b'E' | b'f' | b'F', ..] | [b'd' | b'D', b'e' | b'E', b'b' | b'B', ..]) =
+            args.clone().next()
+        {
             self.watchdog.script_ahead();
         }
         let mut meanwhile = Meanwhile {
@@ -342,6 +345,7 @@ impl Server {
             config_file: self.config_file.as_deref(),
             persist: Some(&mut self.persist),
             ends: &mut self.ends,
+            watchdog: &self.watchdog,
             sessions: self.sessions.len(),
         };
         if argc > FEW_ARGS {

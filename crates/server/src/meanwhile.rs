@@ -19,6 +19,7 @@ use crate::server::raise_file_limit;
 use crate::settings::Settings;
 use crate::signals::Ends;
 use crate::talk;
+use crate::watchdog::Watchdog;
 
 /// What a command that needs files is told while they are read.
 const NESTED: &str = "ERR the data set is being loaded";
@@ -37,6 +38,8 @@ pub struct Meanwhile<'a> {
     pub persist: Option<&'a mut Persist>,
     /// What ends the server.
     pub ends: &'a mut Ends,
+    /// What interrupts scripts that run long: it must be awake when a file has some.
+    pub watchdog: &'a Watchdog,
     /// Debugging sessions on copies of the data set.
     pub sessions: usize,
 }
@@ -50,14 +53,17 @@ impl<'a> Meanwhile<'a> {
         io: &'a mut Io,
         config_file: Option<&'a Path>,
         persist: Option<&'a mut Persist>,
-        ends: &'a mut Ends,
+        (ends, watchdog): (&'a mut Ends, &'a Watchdog),
     ) -> Meanwhile<'a> {
-        Meanwhile { io, turn: NOBODY, config_file, persist, ends, sessions: 0 }
+        Meanwhile { io, turn: NOBODY, config_file, persist, ends, watchdog, sessions: 0 }
     }
 }
 
 impl Ticker for Meanwhile<'_> {
     fn tick(&mut self, busy: &mut Busy<'_>) {
+        if busy.is_loading() {
+            self.watchdog.script_ahead();
+        }
         self.serve_meanwhile(busy);
     }
 

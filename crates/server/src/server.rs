@@ -163,8 +163,12 @@ impl Server {
     fn load(&mut self) -> io::Result<bool> {
         // As Redis says it: what follows is the loading of data.
         self.io.log.notice("Server initialized");
-        let mut meanwhile =
-            Meanwhile::of_nobody(&mut self.io, self.config_file.as_deref(), None, &mut self.ends);
+        let mut meanwhile = Meanwhile::of_nobody(
+            &mut self.io,
+            self.config_file.as_deref(),
+            None,
+            (&mut self.ends, &self.watchdog),
+        );
         let opened = self.persist.open(&mut self.engine, &mut meanwhile);
         self.deliver();
         match opened {
@@ -320,25 +324,31 @@ impl Server {
 
     /// Looks at what other threads and signals want.
     fn told(&mut self) {
-        if let Some(line) = self.ends.signals.as_mut().and_then(Signals::taken) {
-            self.io.log.warning(line);
+        if let Some(signal) = self.ends.signals.as_mut().and_then(Signals::take) {
+            self.io.log.warning(signal.line);
             self.io.log.notice("User requested shutdown...");
-            self.ending |= self.may_end();
+            self.ending |= self.may_end(signal.option);
         }
         if self.handle.stop.swap(false, Ordering::SeqCst) {
-            self.ending |= self.may_end();
+            self.ending |= self.may_end("shutdown-on-sigterm");
+        }
+        if !self.ending
+            && self.engine.sv.repl.stopping.is_none()
+            && let Some(signals) = &self.ends.signals
+        {
+            signals.go_on();
         }
     }
 
     /// Writes out what must not be lost; false when that failed and the server goes on.
-    fn may_end(&mut self) -> bool {
-        let options = self.engine.sv.config.get("shutdown-on-sigterm").unwrap_or_default();
+    fn may_end(&mut self, option: &str) -> bool {
+        let options = self.engine.sv.config.get(option).unwrap_or_default();
         let has = |word: &str| options.split(' ').any(|w| w == word);
         let save = if has("nosave") { Some(false) } else { has("save").then_some(true) };
         let Engine { ks, sv } = &mut self.engine;
         // Whoever asks twice does not want to wait.
         let waits = !has("now") && sv.config.shutdown_timeout > 0 && sv.repl.stopping.is_none();
-        if waits && stop::lags(sv) {
+        if waits && (stop::lags(sv) || sv.cron_paused) {
             stop::begin(ks, sv, save, has("force"));
             self.deliver_log();
             return false;
@@ -391,6 +401,11 @@ impl Server {
         self.deliver();
         if now >= self.next_second {
             self.next_second = now + Duration::from_secs(1);
+            if self.engine.sv.repl.stopping.is_none()
+                && let Some(signals) = &self.ends.signals
+            {
+                signals.go_on();
+            }
             self.sweep();
             self.replication_cron();
             self.reload_certificates();

@@ -1,4 +1,5 @@
-//! The fuzz targets on their corpus and on changed copies of it. `TOTALITY_FUZZ_SECONDS` makes it search longer.
+//! The fuzz targets on their corpus and on changed copies of it. `TOTALITY_FUZZ_SECONDS` makes it search longer,
+//! `TOTALITY_FUZZ_SEED` elsewhere.
 
 use std::time::{Duration, Instant};
 use totality_testkit::fuzz::{TARGETS, Target, change};
@@ -11,8 +12,10 @@ fn run((name, target): Target) {
     let corpus: Vec<Vec<u8>> = std::fs::read_dir(&dir).unwrap().flatten().filter_map(read).collect();
     assert!(!corpus.is_empty(), "{} is empty", dir.display());
     corpus.iter().for_each(|input| target(input));
-    let seconds = std::env::var("TOTALITY_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(1.5);
-    let (began, mut rng) = (Instant::now(), Rng::new(1));
+    let set = |what: &str| std::env::var(what).ok();
+    let seconds = set("TOTALITY_FUZZ_SECONDS").and_then(|s| s.parse().ok()).unwrap_or(1.5);
+    let seed = set("TOTALITY_FUZZ_SEED").and_then(|s| s.parse().ok()).unwrap_or(1);
+    let (began, mut rng) = (Instant::now(), Rng::new(seed));
     let mut inputs = 0;
     while began.elapsed() < Duration::from_secs_f64(seconds) {
         let input = change(&corpus[rng.below(corpus.len())], &mut rng);

@@ -1,6 +1,6 @@
 //! Taking in a whole snapshot file.
 
-use super::into_value;
+use super::into_value_pausing;
 use crate::client::ClientId;
 use crate::cx::{Cx, Origin};
 use crate::engine::{NoTicker, Ticker};
@@ -102,7 +102,7 @@ pub fn load<I: Input>(
     let mut count = 0;
     loop {
         let keys = if sv.config.key_load_delay == 0 { LOOK } else { 1 };
-        if steps.go_on(ks, sv, file, keys)? {
+        if steps.go_on(ks, sv, file, keys, &mut |ks, sv, offset| loading::go_on(ks, sv, offset, ticker))? {
             return Ok(steps.loaded);
         }
         count += keys;
@@ -112,6 +112,9 @@ pub fn load<I: Input>(
         }
     }
 }
+
+/// Called now and then while a long value is taken in, with the bytes read so far. False: nothing more is taken in.
+pub type Pause<'a> = &'a mut dyn FnMut(&mut Keyspace, &mut ServerState, u64) -> bool;
 
 /// A file that is taken in bit by bit.
 pub struct LoadSteps {
@@ -132,7 +135,8 @@ impl LoadSteps {
         LoadSteps { client, options, db: 0, staged, loaded: Loaded::default() }
     }
 
-    /// Takes in the next `keys` keys and what is between them. True at the end of the file.
+    /// Takes in the next `keys` keys and what is between them. True at the end of the file. `pause` is called now and then
+    /// while a long value is taken in.
     ///
     /// # Errors
     /// What is wrong with the file, and where. What was read before stays.
@@ -142,10 +146,11 @@ impl LoadSteps {
         sv: &mut ServerState,
         file: &mut FileReader<I>,
         keys: u64,
+        pause: Pause<'_>,
     ) -> Result<bool, LoadError> {
         let mut count = 0;
         while count < keys {
-            let event = file.next_event()?;
+            let event = file.next_event_pausing(&mut |offset| pause(ks, sv, offset))?;
             let fail = |text: String| LoadError { text, offset: file.offset() };
             match event {
                 Event::End => return Ok(true),
@@ -176,7 +181,10 @@ impl LoadSteps {
                         let name = [b"rdbLoadObject skipping empty key: ", &*record.key].concat();
                         sv.log(LogLevel::Notice, name);
                     }
-                    take_key(ks, self.db, *record, self.options, &mut self.loaded).map_err(fail)?;
+                    let offset = file.offset();
+                    let mut pause = |ks: &mut Keyspace| pause(ks, sv, offset);
+                    take_key(ks, self.db, *record, self.options, (&mut self.loaded, &mut pause))
+                        .map_err(fail)?;
                     count += 1;
                 }
             }
@@ -209,14 +217,14 @@ fn take_key(
     db: usize,
     record: Record,
     options: LoadOptions,
-    loaded: &mut Loaded,
+    (loaded, pause): (&mut Loaded, &mut dyn FnMut(&mut Keyspace) -> bool),
 ) -> Result<(), String> {
     let Record { key, value, expire, idle, freq } = record;
     if value.is_empty() {
         loaded.empty += 1;
         return Ok(());
     }
-    let value = into_value(value, ks).map_err(str::to_owned)?;
+    let value = into_value_pausing(value, ks, pause).map_err(str::to_owned)?;
     if options.drop_expired
         && !(options.keep_streamed && loaded.streamed)
         && expire.is_some_and(|at| at < ks.now)

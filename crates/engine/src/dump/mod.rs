@@ -11,6 +11,7 @@ pub mod load;
 mod piece;
 
 pub use decode::into_value;
+use decode::into_value_pausing;
 pub use encode::{portable_version, value_version, write_key_head, write_piece, write_value};
 pub use functions::{Join, dump_functions, restore_functions};
 pub use piece::{Place, is_large, piece_of};

@@ -5,9 +5,10 @@
 //! early, and keys that are new, are remembered and left out later. Databases that are emptied or swapped meanwhile
 //! are followed; a table that was emptied belongs to the snapshot until it is walked.
 //!
-//! A large value is written in pieces. A client that wants to change one is made to wait until it is written; scripts,
-//! transactions and what happens by itself have it written at once. What else is about to change while a large value is
-//! half written is put aside until that is complete.
+//! A large value is written in pieces. One that goes (deleted, overwritten, past its deadline, evicted) before it is
+//! written is handed over to the snapshot as it is. A client that wants to change one in place is made to wait until it is
+//! written; scripts and transactions have it written at once. What else is about to change while a large value is half
+//! written is put aside until that is complete.
 
 use super::volatile::Mark;
 use super::{Entry, Keyspace, NO_EXPIRY};
@@ -56,6 +57,8 @@ struct Large {
     at: usize,
     key: Bytes,
     place: Place,
+    /// The entry, when the data set has it no longer.
+    own: Option<Entry>,
 }
 
 /// A snapshot in the making.
@@ -65,7 +68,11 @@ pub struct Snapshot {
     dbs: Vec<Walked>,
     /// Large values that are to be written before the walk goes on: database and key, the next one first.
     large: VecDeque<(usize, Bytes)>,
+    /// Large values that the data set has no longer: database and entry.
+    gone: VecDeque<(usize, Entry)>,
     writing: Option<Large>,
+    /// Bytes that were written early or kept because of what commands changed.
+    copied: u64,
     /// What is to be written when that large value is complete.
     aside: Vec<u8>,
     /// A client waits for one of them.
@@ -139,7 +146,9 @@ impl Keyspace {
             form,
             dbs,
             large: VecDeque::new(),
+            gone: VecDeque::new(),
             writing: None,
+            copied: 0,
             aside: Vec::new(),
             awaited: false,
             selected: None,
@@ -161,6 +170,10 @@ impl Keyspace {
     pub fn drop_snapshot(&mut self) {
         if let Some(snapshot) = self.snapshot.take() {
             self.snapshot_moved |= snapshot.awaited;
+            let own = snapshot.writing.and_then(|large| large.own);
+            for entry in snapshot.gone.into_iter().map(|(_, entry)| entry).chain(own) {
+                self.discard(entry.value);
+            }
             for walked in snapshot.dbs {
                 if let Source::Frozen(table) = walked.source {
                     self.garbage.push_table(table, Dict::new(self.seed));
@@ -207,6 +220,11 @@ impl Keyspace {
         self.snapshot.as_ref().map_or((0, 0), |s| (s.written, all(s)))
     }
 
+    /// Bytes that were written early or kept because of what commands changed since the snapshot began.
+    pub fn snapshot_copied(&self) -> u64 {
+        self.snapshot.as_ref().map_or(0, |s| s.copied)
+    }
+
     /// True when a client has to wait before it changes this key: its value is large and not yet written. It is the next
     /// to be written then.
     pub(crate) fn awaits_snapshot(&mut self, key: &[u8]) -> bool {
@@ -221,12 +239,31 @@ impl Keyspace {
         std::mem::take(&mut self.snapshot_moved)
     }
 
-    /// A key of a database is about to change: writes what it is, unless the walk has passed it.
+    /// A key of a database may be about to change: writes what it is, unless the walk has passed it. True when its value is
+    /// large: then, before it changes, [`Keyspace::write_for_snapshot`] is to be called, or, when it goes,
+    /// [`Keyspace::give_to_snapshot`].
     #[cold]
-    pub(super) fn keep_for_snapshot(&mut self, db: usize, hash: u64, key: &[u8]) {
-        let Some(mut snapshot) = self.snapshot.take() else { return };
-        snapshot.keep(self, db, hash, key);
+    pub(super) fn keep_for_snapshot(&mut self, db: usize, hash: u64, key: &[u8]) -> bool {
+        let Some(mut snapshot) = self.snapshot.take() else { return false };
+        let owed = snapshot.keep(self, db, hash, key);
         self.snapshot = Some(snapshot);
+        owed
+    }
+
+    /// Writes a large value at once, since it is about to change.
+    #[cold]
+    pub(super) fn write_for_snapshot(&mut self, db: usize, hash: u64, key: &[u8]) {
+        let Some(mut snapshot) = self.snapshot.take() else { return };
+        snapshot.write_owed(self, db, hash, key);
+        self.snapshot = Some(snapshot);
+    }
+
+    /// Hands over a large value that was taken out of its table.
+    #[cold]
+    pub(super) fn give_to_snapshot(&mut self, db: usize, entry: Entry) {
+        if let Some(entry) = self.snapshot.as_mut().and_then(|snapshot| snapshot.adopt(db, entry)) {
+            self.discard(entry.value);
+        }
     }
 
     /// A database's table is put aside; the snapshot takes it if it still needs it.
@@ -311,11 +348,8 @@ impl Snapshot {
 
     /// Writes a little more; false at the end.
     fn walk(&mut self, ks: &mut Keyspace) -> bool {
-        if self.writing.is_none()
-            && let Some((at, key)) = self.large.pop_front()
-        {
-            self.select(at);
-            self.writing = Some(Large { at, key, place: Place::Start });
+        if self.writing.is_none() {
+            self.begin_large();
         }
         if self.writing.is_some() {
             self.go_on_with_large(ks);
@@ -361,6 +395,26 @@ impl Snapshot {
         true
     }
 
+    /// Chooses the next large value. What is only kept for the snapshot goes first, but for what a client waits for.
+    fn begin_large(&mut self) {
+        let gone = if self.awaited { None } else { self.gone.pop_front() };
+        let large = match gone {
+            Some(gone) => Some(gone),
+            None => match self.large.pop_front() {
+                Some((at, key)) => {
+                    self.writing = Some(Large { at, key, place: Place::Start, own: None });
+                    return self.select(at);
+                }
+                None => self.gone.pop_front(),
+            },
+        };
+        if let Some((at, entry)) = large {
+            let (key, place) = (entry.key.clone(), Place::Start);
+            self.writing = Some(Large { at, key, place, own: Some(entry) });
+            self.select(at);
+        }
+    }
+
     /// A database is written.
     fn close(&mut self, ks: &mut Keyspace, db: usize) {
         let walked = &mut self.dbs[db];
@@ -382,8 +436,11 @@ impl Snapshot {
 
     /// Writes the next piece of the large value in progress.
     fn go_on_with_large(&mut self, ks: &mut Keyspace) {
-        let Some(Large { at, key, place }) = &mut self.writing else { return };
-        let entry = Self::entry(&self.dbs, ks, *at, key);
+        let Some(Large { at, key, place, own }) = &mut self.writing else { return };
+        let entry = match own {
+            Some(entry) => Some(&*entry),
+            None => Self::entry(&self.dbs, ks, *at, key),
+        };
         debug_assert!(entry.is_some(), "a large value is gone before it was written");
         if let Some(entry) = entry {
             if *place == Place::Start
@@ -400,7 +457,9 @@ impl Snapshot {
                 return;
             }
         }
-        self.writing = None;
+        if let Some(Large { own: Some(entry), .. }) = self.writing.take() {
+            ks.discard(entry.value);
+        }
         self.written += 1;
         self.w.out.append(&mut self.aside);
         ks.snapshot_moved |= std::mem::take(&mut self.awaited);
@@ -432,47 +491,98 @@ impl Snapshot {
     }
 
     fn is_writing(&self, at: usize, key: &[u8]) -> bool {
-        self.writing.as_ref().is_some_and(|large| large.at == at && *large.key == *key)
+        let here = |large: &Large| large.at == at && large.own.is_none() && *large.key == *key;
+        self.writing.as_ref().is_some_and(here)
     }
 
     fn queued(&self, at: usize, key: &[u8]) -> Option<usize> {
         self.large.iter().position(|(db, name)| *db == at && **name == *key)
     }
 
-    fn keep(&mut self, ks: &mut Keyspace, db: usize, hash: u64, key: &[u8]) {
+    /// See [`Keyspace::keep_for_snapshot`].
+    fn keep(&mut self, ks: &Keyspace, db: usize, hash: u64, key: &[u8]) -> bool {
         let Some(at) = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db)) else {
-            return;
+            return false;
         };
-        if self.is_writing(at, key) {
-            while self.writing.is_some() {
-                self.go_on_with_large(ks);
-            }
-            ks.snapshot_held_up = true;
-            return;
+        // Only what is large is queued, or written in pieces.
+        if self.is_writing(at, key) || self.queued(at, key).is_some() {
+            return true;
         }
-        if let Some(n) = self.queued(at, key) {
-            self.large.remove(n);
-        } else {
-            let walked = &mut self.dbs[at];
-            if u64::from(hash as u32) < walked.next || !walked.skip.insert(Bytes::from(key)) {
-                return;
-            }
+        let walked = &mut self.dbs[at];
+        if u64::from(hash as u32) < walked.next || walked.skip.contains(key) {
+            return false;
         }
         let table = &ks.dbs[db].dict;
-        let Some(entry) = table.find(hash, key).map(|pos| table.get(pos)) else { return };
+        let entry = table.find(hash, key).map(|pos| table.get(pos));
+        if entry.is_some_and(|entry| is_large(&entry.value, self.slow)) {
+            return true;
+        }
+        walked.skip.insert(Bytes::from(key));
+        if let Some(entry) = entry {
+            self.write_early(ks, at, entry);
+        }
+        false
+    }
+
+    /// Writes a key out of turn.
+    fn write_early(&mut self, ks: &Keyspace, at: usize, entry: &Entry) {
         // It must not come between the pieces of another.
         let apart = self.writing.is_some();
         if apart {
             std::mem::swap(&mut self.w.out, &mut self.aside);
         }
         self.select(at);
+        let before = self.w.out.len();
         write_key(&mut self.w, ks, entry, self.form);
+        self.copied += (self.w.out.len() - before) as u64;
         if apart {
             std::mem::swap(&mut self.w.out, &mut self.aside);
         }
         self.written += 1;
-        let held_up = is_large(&entry.value, self.slow);
-        ks.snapshot_held_up |= held_up;
+    }
+
+    /// Writes a large value that [`Snapshot::keep`] left to its caller, now.
+    fn write_owed(&mut self, ks: &mut Keyspace, db: usize, hash: u64, key: &[u8]) {
+        let Some(at) = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db)) else {
+            return;
+        };
+        ks.snapshot_held_up = true;
+        if self.is_writing(at, key) {
+            while self.writing.is_some() {
+                self.go_on_with_large(ks);
+            }
+            return;
+        }
+        self.leave_out(at, key);
+        let table = &ks.dbs[db].dict;
+        if let Some(entry) = table.find(hash, key).map(|pos| table.get(pos)) {
+            self.write_early(ks, at, entry);
+        }
+    }
+
+    /// The walk is not to write this key.
+    fn leave_out(&mut self, at: usize, key: &[u8]) {
+        match self.queued(at, key) {
+            Some(n) => drop(self.large.remove(n)),
+            None => drop(self.dbs[at].skip.insert(Bytes::from(key))),
+        }
+    }
+
+    /// Takes a large value that is in its table no longer; gives it back when it does not want it.
+    fn adopt(&mut self, db: usize, entry: Entry) -> Option<Entry> {
+        let Some(at) = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db)) else {
+            return Some(entry);
+        };
+        self.copied += entry.heap() as u64;
+        if self.is_writing(at, &entry.key) {
+            if let Some(writing) = &mut self.writing {
+                writing.own = Some(entry);
+            }
+            return None;
+        }
+        self.leave_out(at, &entry.key);
+        self.gone.push_back((at, entry));
+        None
     }
 }
 
@@ -509,8 +619,7 @@ impl Keyspace {
             if !replace {
                 return false;
             }
-            let old = self.unlink(db, pos);
-            self.discard(old.value);
+            self.drop_at(db, pos);
         }
         let expire = expire.map_or(NO_EXPIRY, |at| if at == NO_EXPIRY { 1 } else { at });
         let lru = access.unwrap_or_else(|| self.access_new());

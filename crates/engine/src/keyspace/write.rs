@@ -24,6 +24,8 @@ pub struct WriteGuard<'k> {
     timed: bool,
     /// What the value was is kept as far as it must be.
     kept: bool,
+    /// A running snapshot has not got the value, which is large: it gets it before it changes, or when it goes.
+    owed: bool,
     /// The undo record that gets the changes of the large value which is open now.
     journal: Option<usize>,
 }
@@ -39,9 +41,7 @@ impl Keyspace {
             // It stays only until its place is wanted: a key is never there twice.
             self.expire_now(db, key);
         }
-        if self.snapshot.is_some() {
-            self.keep_for_snapshot(db, hash, key);
-        }
+        let owed = self.snapshot.is_some() && self.keep_for_snapshot(db, hash, key);
         let (mut accounted, mut timed) = (0, false);
         if let Some(pos) = pos {
             let entry = self.dbs[db].dict.get(pos);
@@ -53,7 +53,7 @@ impl Keyspace {
                 self.dbs[db].dict.get_mut(pos).lru = lru;
             }
         }
-        WriteGuard { ks: self, db, key, hash, pos, accounted, timed, kept: false, journal: None }
+        WriteGuard { ks: self, db, key, hash, pos, accounted, timed, kept: false, owed, journal: None }
     }
 
     /// Deletes `key` of the unit's database; false when it was absent. Raises `del` unless told another event.
@@ -76,18 +76,38 @@ impl Keyspace {
     pub(crate) fn drop_entry(&mut self, db: usize, key: &[u8]) -> bool {
         let dict = &self.dbs[db].dict;
         let Some(pos) = dict.find(dict.hash(key), key) else { return false };
-        let entry = self.unlink(db, pos);
-        self.discard(entry.value);
+        self.drop_at(db, pos);
         true
     }
 
-    /// Takes an entry out of its table and settles the account.
+    /// Removes an entry and settles the account.
+    pub(super) fn drop_at(&mut self, db: usize, pos: Pos) {
+        let owed = self.snapshot.is_some() && self.keep_entry(db, pos, false);
+        let entry = self.take_out(db, pos);
+        if owed { self.give_to_snapshot(db, entry) } else { self.discard(entry.value) }
+    }
+
+    /// See [`Keyspace::keep_for_snapshot`]. `now`: what it owes is written.
+    #[cold]
+    fn keep_entry(&mut self, db: usize, pos: Pos, now: bool) -> bool {
+        let entry = self.dbs[db].dict.get(pos);
+        let (key, hash) = (entry.key.clone(), u64::from(entry.hash));
+        let owed = self.keep_for_snapshot(db, hash, &key);
+        if owed && now {
+            self.write_for_snapshot(db, hash, &key);
+        }
+        owed
+    }
+
+    /// Takes an entry, whose value is used further, out of its table and settles the account.
     pub(super) fn unlink(&mut self, db: usize, pos: Pos) -> Entry {
         if self.snapshot.is_some() {
-            let entry = self.dbs[db].dict.get(pos);
-            let (key, hash) = (entry.key.clone(), u64::from(entry.hash));
-            self.keep_for_snapshot(db, hash, &key);
+            self.keep_entry(db, pos, true);
         }
+        self.take_out(db, pos)
+    }
+
+    fn take_out(&mut self, db: usize, pos: Pos) -> Entry {
         let table = &mut self.dbs[db];
         let entry = table.dict.remove(pos);
         table.used = table.used.saturating_sub(entry.heap());
@@ -159,9 +179,19 @@ impl<'k> WriteGuard<'k> {
     /// Called before the value is changed in place: keeps what it is while a scope is open.
     #[inline]
     fn before_change(&mut self) {
+        if self.owed {
+            self.pay();
+        }
         if self.ks.undo.is_open() && !self.kept {
             self.keep();
         }
+    }
+
+    /// The running snapshot gets the value before it changes in place.
+    #[cold]
+    fn pay(&mut self) {
+        self.owed = false;
+        self.ks.write_for_snapshot(self.db, self.hash, self.key);
     }
 
     #[cold]
@@ -286,12 +316,18 @@ impl<'k> WriteGuard<'k> {
     pub fn set(&mut self, value: Value) {
         let Some(pos) = self.pos else { return self.create(value) };
         let keep = self.must_keep_old();
+        if keep && self.owed {
+            self.pay();
+        }
         let entry = self.ks.dbs[self.db].dict.get_mut(pos);
         let changes_type = value.kind() != entry.value.kind();
         let (expire, lru) = (entry.expire, entry.lru);
         let old = std::mem::replace(&mut entry.value, value);
         if keep {
             self.keep_old(old, expire, lru);
+        } else if std::mem::take(&mut self.owed) {
+            let (key, hash) = (Bytes::from(self.key), self.hash as u32);
+            self.ks.give_to_snapshot(self.db, Entry { key, value: old, expire, lru, hash });
         } else {
             self.ks.discard(old);
         }
@@ -336,6 +372,9 @@ impl<'k> WriteGuard<'k> {
             return false;
         }
         let keep = self.must_keep_old();
+        if keep && self.owed {
+            self.pay();
+        }
         let Some(pos) = self.pos.take() else { return false };
         let table = &mut self.ks.dbs[self.db];
         let entry = table.dict.remove(pos);
@@ -349,6 +388,8 @@ impl<'k> WriteGuard<'k> {
         }
         if keep {
             self.keep_old(entry.value, entry.expire, entry.lru);
+        } else if std::mem::take(&mut self.owed) {
+            self.ks.give_to_snapshot(self.db, entry);
         } else {
             self.ks.discard(entry.value);
         }
@@ -367,6 +408,9 @@ impl<'k> WriteGuard<'k> {
     /// Sets or removes the deadline; true when there was one.
     pub fn set_deadline(&mut self, at: Option<i64>) -> bool {
         let Some(pos) = self.pos else { return false };
+        if self.owed {
+            self.pay();
+        }
         if self.ks.undo.is_open() && !self.kept {
             self.keep_deadline(pos);
         }

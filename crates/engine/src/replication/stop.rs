@@ -35,7 +35,9 @@ pub fn begin(ks: &mut Keyspace, sv: &mut ServerState, save: Option<bool>, force:
     sv.repl.stopping = Some(Box::new(Stopping { deadline, save, force, clients: Vec::new() }));
     let held = Held { shutdown: true, ..sv.held };
     execute::hold(ks, sv, held);
-    sv.log(LogLevel::Notice, "Waiting for replicas before shutting down.");
+    if lags(sv) {
+        sv.log(LogLevel::Notice, "Waiting for replicas before shutting down.");
+    }
 }
 
 /// True when the wait is over.

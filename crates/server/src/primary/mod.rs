@@ -94,7 +94,7 @@ impl Server {
             &mut self.io,
             self.config_file.as_deref(),
             Some(&mut self.persist),
-            &mut self.ends,
+            (&mut self.ends, &self.watchdog),
         );
         failover::turn(&mut self.engine.ks, &mut self.engine.sv, &mut meanwhile);
     }
@@ -102,7 +102,7 @@ impl Server {
     /// Ends the server when SHUTDOWN has waited long enough.
     fn go_on_with_stop(&mut self) {
         let totality_engine::Engine { ks, sv } = &mut self.engine;
-        if !stop::is_over(sv) {
+        if !stop::is_over(sv) || sv.cron_paused {
             return;
         }
         let Some((save, force)) = sv.repl.stopping.as_deref().map(|stopping| (stopping.save, stopping.force))

@@ -200,7 +200,7 @@ impl Server {
             &mut self.io,
             self.config_file.as_deref(),
             Some(&mut self.persist),
-            &mut self.ends,
+            (&mut self.ends, &self.watchdog),
         );
         failover::abort(&mut self.engine.ks, &mut self.engine.sv, &mut meanwhile, why);
     }

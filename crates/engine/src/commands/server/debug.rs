@@ -85,6 +85,11 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
+        (b"aof-flush-sleep", 3) => {
+            cx.sv.persist.flush_sleep = cx.int(2)?.clamp(0, 10_000_000).unsigned_abs();
+            cx.reply.ok();
+            Ok(())
+        }
         (b"change-repl-id", 2) => {
             let repl = &mut cx.sv.repl;
             repl.new_id();
@@ -137,7 +142,8 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 }
 
 /// Subcommands, their arguments and what they do.
-const HELP: [(&str, &str); 25] = [
+const HELP: [(&str, &str); 26] = [
+    ("AOF-FLUSH-SLEEP <microseconds>", "Sleeps before each write to the append-only file."),
     ("CHANGE-REPL-ID", "Gives the stream of replication a new name: replicas need a full resync."),
     ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Accepted; there are no such lists here."),
     ("DICT-RESIZING <0|1>", "Accepted; tables grow in small steps whatever it says."),

@@ -253,12 +253,18 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
     let running = |job: Job| p.job.filter(|(running, _)| *running == job).map(|(_, since)| now - since);
     let (saving, rewriting) = (running(Job::Snapshot).or(running(Job::Sync)), running(Job::Rewrite));
     let (done, all) = ks.snapshot_progress();
+    // What a fork would have had to copy.
+    let copied = match p.job {
+        Some(_) if ks.has_snapshot() => ks.snapshot_copied(),
+        Some(_) => p.copied,
+        None => 0,
+    };
     out.push_str("# Persistence\r\n");
     lines!(out,
         "loading" = u8::from(p.loading.as_ref().is_some_and(|l| !l.beside)),
         "async_loading" = u8::from(p.loading.as_ref().is_some_and(|l| l.beside)),
-        "current_cow_peak" = 0,
-        "current_cow_size" = 0,
+        "current_cow_peak" = copied,
+        "current_cow_size" = copied,
         "current_cow_size_age" = 0,
         "current_fork_perc" = format_args!("{:.2}", done as f64 * 100.0 / all.max(1) as f64),
         "current_save_keys_processed" = done,
@@ -270,7 +276,7 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "rdb_last_bgsave_time_sec" = p.save_seconds,
         "rdb_current_bgsave_time_sec" = saving.unwrap_or(-1),
         "rdb_saves" = p.saves,
-        "rdb_last_cow_size" = 0,
+        "rdb_last_cow_size" = p.last_copied[0],
         "rdb_last_load_keys_expired" = p.loaded.0,
         "rdb_last_load_keys_loaded" = p.loaded.1,
         "aof_enabled" = u8::from(p.logs()),
@@ -280,9 +286,9 @@ fn persistence(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "aof_current_rewrite_time_sec" = rewriting.unwrap_or(-1),
         "aof_last_bgrewrite_status" = status(p.rewrite_ok),
         "aof_rewrites" = p.rewrites,
-        "aof_rewrites_consecutive_failures" = u8::from(!p.rewrite_ok),
+        "aof_rewrites_consecutive_failures" = p.rewrite_failures,
         "aof_last_write_status" = status(p.log.error.is_none()),
-        "aof_last_cow_size" = 0,
+        "aof_last_cow_size" = p.last_copied[1],
         "module_fork_in_progress" = 0,
         "module_fork_last_cow_size" = 0,
     );
