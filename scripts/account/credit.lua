@@ -17,7 +17,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock server
 --- @retry reqid
---- @cost O(log n) max_commands=10
+--- @cost O(log n) max_commands=12
 --- @note A missing account begins at 0.
 --- @error SCRIPTARG
 --- @slot same

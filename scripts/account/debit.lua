@@ -18,7 +18,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock server
 --- @retry reqid
---- @cost O(log n) max_commands=10
+--- @cost O(log n) max_commands=12
 --- @note Amounts are whole numbers of the smallest unit (cents). The journal is a list of ts|txid|amount|balance, newest first.
 --- @error SCRIPTARG
 --- @slot same

@@ -20,7 +20,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock server
 --- @retry reqid
---- @cost O(log n) max_commands=12
+--- @cost O(log n) max_commands=14
 --- @note Both accounts are on one node because they share the group's tag. Between groups, debit and credit with one txid are two steps, not one.
 --- @error SCRIPTARG
 --- @slot same

@@ -13,7 +13,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock server
 --- @retry unsafe
---- @cost O(1) max_commands=4
+--- @cost O(1) max_commands=5
 --- @note state is 0 closed, 1 open, 2 half open. Probes that never report are given out again after open_ms.
 --- @error SCRIPTARG
 --- @slot same

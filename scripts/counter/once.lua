@@ -15,7 +15,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock key-ttl
 --- @retry reqid
---- @cost O(1) max_commands=7
+--- @cost O(1) max_commands=8
 --- @note Takes memory for every id until both keys end, ttl_ms after the first count. For large numbers of ids an approximate count (PFADD) takes 12 kB.
 --- @error SCRIPTARG
 --- @slot same

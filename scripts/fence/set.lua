@@ -14,7 +14,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock key-ttl
 --- @retry safe
---- @cost O(1) max_commands=4
+--- @cost O(1) max_commands=5
 --- @note keep_ms has to outlive every holder that may still wake up with an old token.
 --- @error SCRIPTARG
 --- @slot same

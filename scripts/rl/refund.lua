@@ -15,7 +15,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock server
 --- @retry unsafe
---- @cost O(1) max_commands=4
+--- @cost O(1) max_commands=5
 --- @note The arguments are those of rl.peek. A sliding log gives a request back by ZREM of its members.
 --- @error SCRIPTARG
 --- @slot same

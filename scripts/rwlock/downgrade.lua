@@ -16,7 +16,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock server
 --- @retry reqid
---- @cost O(log n) max_commands=6
+--- @cost O(log n) max_commands=7
 --- @error SCRIPTARG
 --- @slot same
 --- @server redis>=7.0 valkey>=7.2

@@ -15,7 +15,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock key-ttl
 --- @retry unsafe
---- @cost O(1) max_commands=7
+--- @cost O(1) max_commands=8
 --- @note Amounts are whole numbers of the smallest unit: INCRBYFLOAT cannot add 0.1 ten times to 1. Entries are at|id|amount, newest first.
 --- @error SCRIPTARG
 --- @slot same

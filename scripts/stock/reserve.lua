@@ -18,7 +18,7 @@
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
 --- @clock server
 --- @retry reqid
---- @cost O(log n) max_commands=6
+--- @cost O(log n) max_commands=7
 --- @note stock + everything reserved + everything confirmed stays the same. A reservation past its lease is still held until stock.expire takes it back: call that now and then.
 --- @error SCRIPTARG
 --- @slot same

@@ -16,6 +16,7 @@ cargo xtask bench memory       bytes per key and element beside redis-server
 cargo xtask bench persist [N]  writes with an append-only file, and loading of N keys, beside redis-server
 cargo xtask bench rollback     what all-or-nothing scopes cost the seeds' scripts, as ratios
 cargo xtask bench stats        what counting per script costs them
+cargo xtask bench catalogue [write]  what each script of the catalogue costs beside redis-server; writes docs/guides/costs.md
 cargo xtask bench lua [ROW…]   the Lua runtime beside lua5.1 and redis-server, as ratios
 cargo xtask lua-suite DIR      the public Lua 5.1 test suite, whose files are in DIR; writes crates/lua/SUITE.md
 cargo xtask oracle [SECONDS]   random commands against redis-server until a difference or the end of time
@@ -55,6 +56,12 @@ fn bench(args: &[&str]) -> Result<(), String> {
     let bin = run::target().join("release");
     let program = bin.join("totality-bench").to_string_lossy().into_owned();
     let server = bin.join("totality").to_string_lossy().into_owned();
+    if args.first() == Some(&"catalogue") {
+        // It needs the typed calls, which the tool does not know.
+        let job = run::cargo(&["run", "--release", "-p", "totality-script", "--example", "costs", "--"])
+            .with(&args[1..]);
+        return run::step("bench", &job.env("TOTALITY_BIN", &server));
+    }
     run::step("bench", &run::Job::new(&program, args).env("TOTALITY_BIN", &server))
 }
 

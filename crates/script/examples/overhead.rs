@@ -1,21 +1,16 @@
-//! What a typed call costs over a raw EVALSHA of the `redis` crate, and what each script costs on Totality beside
-//! `redis-server`.
+//! What a typed call costs over a raw EVALSHA of the `redis` crate.
 //!
-//! `cargo run --release -p totality-script --example overhead [costs]`; both servers are started on free ports.
+//! `cargo run --release -p totality-script --example overhead`; a `redis-server` is started on a free port.
 
 use std::time::{Duration, Instant};
-use totality_script::cases::{self, Bench, Expect, StepKind};
-use totality_script::catalogue::{all, get, rl};
-use totality_script::{Pipeline, PipelineMode, Rendering, Runner, Single};
+use totality_script::catalogue::{get, rl};
+use totality_script::{Rendering, Runner, Single};
 use totality_testkit::server::Server;
 
 const ROUNDS: usize = 60;
 const CALLS: usize = 500;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    if std::env::args().nth(1).as_deref() == Some("costs") {
-        return costs();
-    }
     let server = Server::redis(&[])?;
     let url = format!("redis://127.0.0.1:{}/", server.port());
     let mut raw = redis::Client::open(url.as_str())?.get_connection()?;
@@ -61,60 +56,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (typed_mid / raw_mid - 1.0) * 100.0
     );
     Ok(())
-}
-
-/// CPU time of the server for each call, sent in pipelines of a hundred.
-fn costs() -> Result<(), Box<dyn std::error::Error>> {
-    let (ours, theirs) = (Server::totality(&[])?, Server::redis(&[])?);
-    println!("| script | Totality µs | redis-server µs | ratio |\n|---|---|---|---|");
-    let (mut sum, mut n) = (0.0, 0);
-    for script in all().filter(|s| !s.name().starts_with("seed.")) {
-        let path =
-            format!("{}/../../scripts/{}.cases", env!("CARGO_MANIFEST_DIR"), script.name().replace('.', "/"));
-        let list = cases::parse(script, &std::fs::read_to_string(path)?)?;
-        let (a, b) = (cost(&ours, script, &list[0])?, cost(&theirs, script, &list[0])?);
-        println!("| {} | {a:.2} | {b:.2} | {:.2} |", script.name(), a / b);
-        sum += (a / b).ln();
-        n += 1;
-    }
-    println!("\ngeometric mean of the ratios: {:.2}", f64::exp(sum / f64::from(n)));
-    Ok(())
-}
-
-fn cost(
-    server: &Server,
-    script: &totality_script::Script,
-    case: &cases::Case,
-) -> Result<f64, Box<dyn std::error::Error>> {
-    let mut runner = Runner::new(Single::open(&format!("redis://127.0.0.1:{}/", server.port()))?);
-    let mut bench = Bench::new(&mut runner);
-    bench.command(&["FLUSHALL"])?;
-    bench.case(script, case)?;
-    let mut pipeline = Pipeline::new(PipelineMode::Sha);
-    for step in &case.steps {
-        match &step.kind {
-            StepKind::Given(words) => drop(bench.command(words)?),
-            StepKind::Run(name, call) => {
-                let script = name.as_deref().and_then(get).unwrap_or(script);
-                Runner::new(Single::open(&format!("redis://127.0.0.1:{}/", server.port()))?)
-                    .run(script, &call.keys, &call.args)?;
-            }
-            StepKind::Call(call, Expect::Reply(_)) => {
-                for _ in 0..100 {
-                    pipeline.add_script(script, &call.keys, &call.args)?;
-                }
-                break;
-            }
-            _ => {}
-        }
-    }
-    runner.pipeline(&pipeline)?;
-    runner.pipeline(&pipeline)?;
-    // The clock of /proc has steps of 10 ms: enough calls for a hundred of them.
-    let (before, began, mut calls) = (server.cpu()?, Instant::now(), 0.0);
-    while began.elapsed() < Duration::from_millis(700) {
-        runner.pipeline(&pipeline)?;
-        calls += 100.0;
-    }
-    Ok((server.cpu()?.total - before.total) * 1e6 / calls)
 }

@@ -1,10 +1,19 @@
 //! Commands that do in one step what a script does, where the server has them.
 //!
 //! A native command is used for its success only: where it changed nothing, the script decides what to answer, so the
-//! replies are the same with and without. Which commands a server has, it is asked once per connection.
+//! replies are the same with and without. Which commands a server has, it is asked once per node and epoch of the target.
 
+use crate::error::{Error, LinkError};
+use crate::header::Retry;
+use crate::observe::{self, Mode};
+use crate::runner::{Prepared, code_of, error_code};
 use crate::value::Value;
 use crate::words::Words;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Most nodes of which it is remembered what they can do.
+const MAX_NODES: usize = 4096;
 
 /// The largest integer whose neighbours doubles tell apart: what the scripts take for a counter.
 const SAFE: i64 = (1 << 53) - 1;
@@ -56,6 +65,72 @@ impl Abilities {
     }
 }
 
+/// What is known of the commands that nodes have.
+#[derive(Debug, Default)]
+pub(crate) struct Natives {
+    /// By node: the epoch in which it was asked, and what it said.
+    nodes: HashMap<String, (u64, Abilities)>,
+}
+
+impl Natives {
+    /// The question that [`Natives::learn`] takes the answer of.
+    pub(crate) fn question() -> Words {
+        Words::of(&["INFO", "server"])
+    }
+
+    /// What a node can do, if that is known for this epoch.
+    pub(crate) fn of(&self, node: &str, epoch: u64) -> Option<Abilities> {
+        self.nodes.get(node).filter(|(asked, _)| *asked == epoch).map(|(_, has)| *has)
+    }
+
+    /// Takes what a node says of itself.
+    pub(crate) fn learn(&mut self, node: &str, epoch: u64, info: &[Value]) -> Abilities {
+        let has = info.first().and_then(Value::bytes).map(Abilities::of).unwrap_or_default();
+        self.set(node, epoch, has);
+        has
+    }
+
+    fn set(&mut self, node: &str, epoch: u64, has: Abilities) {
+        if self.nodes.len() >= MAX_NODES {
+            self.nodes.clear();
+        }
+        self.nodes.insert(node.to_string(), (epoch, has));
+    }
+
+    /// What a native command's reply means for the caller. `None`: nothing was done, and the script is to be called.
+    pub(crate) fn settle(
+        &mut self,
+        prepared: &Prepared,
+        got: Result<Vec<Value>, LinkError>,
+        node: &str,
+        epoch: u64,
+        took: Duration,
+    ) -> Option<Result<Value, Error>> {
+        let meters = prepared.script.meters();
+        match got {
+            Ok(values) => {
+                let value = values.first()?;
+                if value.error().is_some_and(|text| text.starts_with("NOPERM")) {
+                    self.set(node, epoch, Abilities::default());
+                }
+                let answer = answer(prepared.script.name(), prepared.evalsha(), value)?;
+                meters.executed(Mode::Native, node, took, code_of(&answer));
+                Some(Ok(answer))
+            }
+            // Nothing was done, or may be done twice.
+            Err(why) if why.unsent() || prepared.script.header().retry == Retry::Safe => None,
+            Err(why) => {
+                meters.executed(Mode::Native, node, took, None);
+                let timeouts = u64::from(why == LinkError::Timeout);
+                meters.count(observe::TIMEOUTS, Mode::Native, node, None, timeouts);
+                let error = Error::NoAnswer { why, executed: None, after: took };
+                meters.count(observe::ERRORS, Mode::Native, node, Some(error_code(&error)), 1);
+                Some(Err(error))
+            }
+        }
+    }
+}
+
 /// True for scripts that a native command may stand in for.
 pub(crate) fn knows(script: &str) -> bool {
     matches!(script, "cas.delete" | "cas.set" | "counter.bounded")
@@ -100,7 +175,7 @@ pub(crate) fn command(script: &str, evalsha: &Words, has: Abilities) -> Option<W
 }
 
 /// What the script would have answered, if the native command did its work.
-pub(crate) fn answer(script: &str, evalsha: &Words, got: &Value) -> Option<Value> {
+fn answer(script: &str, evalsha: &Words, got: &Value) -> Option<Value> {
     match (script, got) {
         ("cas.delete", Value::Int(1)) => Some(Value::Array(vec![Value::Int(1)])),
         ("cas.set", Value::Status(ok)) if ok == "OK" => Some(Value::Array(vec![Value::Int(1)])),

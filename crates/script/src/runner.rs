@@ -2,8 +2,7 @@
 
 use crate::error::{Error, LinkError};
 use crate::flow::{Flow, Form, Step};
-use crate::header::Retry;
-use crate::native::{self, Abilities};
+use crate::native::{self, Natives};
 use crate::observe::{self, Mode};
 use crate::pipeline::{Confirmed, Pipeline, PipelineReply};
 use crate::render::Rendering;
@@ -244,14 +243,6 @@ pub struct Runner<T> {
     natives: Option<Natives>,
 }
 
-/// What is known of the server's own commands.
-#[derive(Debug, Default)]
-struct Natives {
-    /// The connection that was asked.
-    epoch: Option<u64>,
-    has: Abilities,
-}
-
 impl<T: Target> Runner<T> {
     /// A runner with the usual [`Policy`].
     pub fn new(target: T) -> Runner<T> {
@@ -266,9 +257,10 @@ impl<T: Target> Runner<T> {
     }
 
     /// Lets native commands stand in for scripts where the server has them (`SET … IFEQ`, DELEX, DELIFEQ, INCREX): one
-    /// command instead of a script, with the same replies. The server is asked for its version (INFO) once per connection.
-    /// Used by [`Runner::call`] on single servers, Sentinel's primary and the embedded engine, not on clusters, whose nodes
-    /// may differ. The user needs the right to run these commands beside EVALSHA.
+    /// command instead of a script, with the same replies. Each node is asked for its version (INFO) before its first such
+    /// call and again after a connection was made anew; nodes of a cluster may differ. Used by [`Runner::call`] on every
+    /// target but a connection of the caller's own, which may lead anywhere. The user needs the right to run these commands
+    /// beside EVALSHA.
     pub fn with_natives(mut self) -> Runner<T> {
         self.natives = Some(Natives::default());
         self
@@ -394,50 +386,25 @@ impl<T: Target> Runner<T> {
 
     /// Tries a native command. `None`: the script is to be called.
     fn native(&mut self, prepared: &Prepared, began: Instant) -> Option<Result<Value, Error>> {
-        let natives = self.natives.as_mut().filter(|_| self.target.is_one_server())?;
-        let name = prepared.script.name();
-        if !native::knows(name) {
+        let natives = self.natives.as_mut().filter(|_| self.target.names_nodes())?;
+        if !native::knows(prepared.script.name()) {
             return None;
         }
-        let (node, timeout) = (Node::Slot(prepared.slot), self.policy.timeout);
-        if natives.epoch.is_none_or(|epoch| epoch != self.target.epoch()) {
-            let info = self.target.exchange(node, &[Words::of(&["INFO", "server"])], timeout).ok()?;
-            natives.has = info.first().and_then(Value::bytes).map(Abilities::of).unwrap_or_default();
-            natives.epoch = Some(self.target.epoch());
-        }
-        let words = native::command(name, prepared.evalsha(), natives.has)?;
-        let left = timeout.saturating_sub(began.elapsed());
-        let got = self.target.exchange(node, &[words], left);
-        let took = began.elapsed();
-        let meters = prepared.script.meters();
-        match got {
-            Ok(values) => {
-                let value = values.first()?;
-                if value.error().is_some_and(|text| text.starts_with("NOPERM")) {
-                    natives.has = Abilities::default();
-                }
-                let answer = native::answer(name, prepared.evalsha(), value)?;
-                let node = self.target.node(prepared.slot);
-                meters.executed(Mode::Native, &node, took, code_of(&answer));
-                Some(Ok(answer))
+        let (place, timeout) = (Node::Slot(prepared.slot), self.policy.timeout);
+        let (node, epoch) = (self.target.node(prepared.slot), self.target.epoch());
+        let (node, epoch, has) = match natives.of(&node, epoch) {
+            Some(has) => (node, epoch, has),
+            None => {
+                let info = self.target.exchange(place, &[Natives::question()], timeout).ok()?;
+                // The first exchange may have found another node than was thought.
+                let (node, epoch) = (self.target.node(prepared.slot), self.target.epoch());
+                let has = natives.learn(&node, epoch, &info);
+                (node, epoch, has)
             }
-            // Nothing was done, or may be done twice.
-            Err(why) if why.unsent() || prepared.script.header().retry == Retry::Safe => None,
-            Err(why) => {
-                let node = self.target.node(prepared.slot);
-                meters.executed(Mode::Native, &node, took, None);
-                meters.count(
-                    observe::TIMEOUTS,
-                    Mode::Native,
-                    &node,
-                    None,
-                    u64::from(why == LinkError::Timeout),
-                );
-                let error = Error::NoAnswer { why, executed: None, after: took };
-                meters.count(observe::ERRORS, Mode::Native, &node, Some(error_code(&error)), 1);
-                Some(Err(error))
-            }
-        }
+        };
+        let words = native::command(prepared.script.name(), prepared.evalsha(), has)?;
+        let got = self.target.exchange(place, &[words], timeout.saturating_sub(began.elapsed()));
+        natives.settle(prepared, got, &node, epoch, began.elapsed())
     }
 
     fn send(&mut self, prepared: &Prepared, began: Instant) -> Result<Value, Error> {

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::flow::{Flow, Form, Step};
+use crate::native::{self, Natives};
 use crate::observe;
 use crate::pipeline::{Confirmed, Pipeline, PipelineReply};
 use crate::reply::Call;
@@ -20,25 +21,29 @@ pub struct AsyncRunner<T> {
     shared: Arc<Shared<T>>,
     policy: Policy,
     named: bool,
+    native: bool,
 }
 
 struct Shared<T> {
     target: T,
     eval: AtomicBool,
     confirmed: Mutex<Confirmed>,
+    natives: Mutex<Natives>,
 }
 
 impl<T> Clone for AsyncRunner<T> {
     fn clone(&self) -> AsyncRunner<T> {
-        AsyncRunner { shared: self.shared.clone(), policy: self.policy, named: self.named }
+        let shared = self.shared.clone();
+        AsyncRunner { shared, policy: self.policy, named: self.named, native: self.native }
     }
 }
 
 impl<T: AsyncTarget> AsyncRunner<T> {
     /// A runner with the usual [`Policy`].
     pub fn new(target: T) -> AsyncRunner<T> {
-        let shared = Shared { target, eval: AtomicBool::new(false), confirmed: Mutex::default() };
-        AsyncRunner { shared: Arc::new(shared), policy: Policy::default(), named: false }
+        let (confirmed, natives) = (Mutex::default(), Mutex::default());
+        let shared = Shared { target, eval: AtomicBool::new(false), confirmed, natives };
+        AsyncRunner { shared: Arc::new(shared), policy: Policy::default(), named: false, native: false }
     }
 
     /// The same target with another policy.
@@ -53,6 +58,12 @@ impl<T: AsyncTarget> AsyncRunner<T> {
         self
     }
 
+    /// As [`crate::Runner::with_natives`].
+    pub fn with_natives(mut self) -> AsyncRunner<T> {
+        self.native = true;
+        self
+    }
+
     /// The target, for other commands.
     pub fn target(&self) -> &T {
         &self.shared.target
@@ -63,8 +74,15 @@ impl<T: AsyncTarget> AsyncRunner<T> {
     /// # Errors
     /// [`Error`]; a refusal by the script's own rule is a variant of the reply.
     pub async fn call<C: Call>(&self, call: &C) -> Result<C::Reply, Error> {
-        let prepared = Prepared::of(call, self.shared.target.rendering())?.named(self.named);
-        let got = self.send(&prepared).await;
+        let prepared = Prepared::of(call, self.shared.target.rendering())?;
+        let (prepared, got) = match self.native(&prepared).await {
+            Some(got) => (prepared, got),
+            None => {
+                let prepared = prepared.named(self.named);
+                let got = self.send(&prepared).await;
+                (prepared, got)
+            }
+        };
         let node = self.shared.target.node(prepared.slot);
         prepared.parse(&node, got)
     }
@@ -116,6 +134,30 @@ impl<T: AsyncTarget> AsyncRunner<T> {
         let (reply, moved) = plan.finish(pipeline, target.epoch(), &mut confirmed());
         moved.iter().for_each(|(slot, address)| target.moved(*slot, address));
         reply
+    }
+
+    /// Tries a native command. `None`: the script is to be called.
+    async fn native(&self, prepared: &Prepared) -> Option<Result<Value, Error>> {
+        let target = &self.shared.target;
+        if !self.native || !native::knows(prepared.script.name()) || !target.names_nodes() {
+            return None;
+        }
+        let natives = || self.shared.natives.lock().unwrap_or_else(PoisonError::into_inner);
+        let (place, timeout, began) = (Node::Slot(prepared.slot), self.policy.timeout, Instant::now());
+        let (node, epoch) = (target.node(prepared.slot), target.epoch());
+        let known = natives().of(&node, epoch);
+        let (node, epoch, has) = match known {
+            Some(has) => (node, epoch, has),
+            None => {
+                let info = target.exchange(place, &[Natives::question()], timeout).await.ok()?;
+                let (node, epoch) = (target.node(prepared.slot), target.epoch());
+                let has = natives().learn(&node, epoch, &info);
+                (node, epoch, has)
+            }
+        };
+        let words = native::command(prepared.script.name(), prepared.evalsha(), has)?;
+        let got = target.exchange(place, &[words], timeout.saturating_sub(began.elapsed())).await;
+        natives().settle(prepared, got, &node, epoch, began.elapsed())
     }
 
     async fn send(&self, prepared: &Prepared) -> Result<Value, Error> {

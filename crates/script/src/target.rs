@@ -62,8 +62,9 @@ pub trait Target {
         Rendering::Redis
     }
 
-    /// True when all commands of an epoch go to one server, so that it can be asked once what it is.
-    fn is_one_server(&self) -> bool {
+    /// True when what [`Target::node`] names is one server as long as the epoch lasts, so that it can be asked once what it
+    /// is. Needed for [`crate::Runner::with_natives`].
+    fn names_nodes(&self) -> bool {
         false
     }
 }
@@ -97,5 +98,10 @@ pub trait AsyncTarget: Send + Sync {
     /// As [`Target::rendering`].
     fn rendering(&self) -> Rendering {
         Rendering::Redis
+    }
+
+    /// As [`Target::names_nodes`].
+    fn names_nodes(&self) -> bool {
+        false
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use totality_script::cases::Bench;
 use totality_script::catalogue::{cas, counter, get, idem, lock, rl, stock};
 use totality_script::{
-    Answer, AsyncRunner, AsyncSingle, Error, Fallback, LinkError, Pipeline, PipelineMode, Policy, Runner,
-    Script, Sentinel, Single, Value, Wrapper,
+    Answer, AsyncCluster, AsyncRunner, AsyncSingle, Cluster, Error, Fallback, LinkError, Pipeline,
+    PipelineMode, Policy, Runner, Script, Sentinel, Single, Value, Wrapper,
 };
 
 fn places(test: &str) -> Vec<Place> {
@@ -383,7 +383,9 @@ fn follow_sentinel(primary: Place, start: impl Fn(&[&str]) -> Place) {
     let url = format!("redis://127.0.0.1:{}/", sentinel.port());
     let target = Sentinel::open(&[&url], "main", "redis://127.0.0.1/").unwrap();
     let policy = Policy { attempts: 200, max_backoff: Duration::from_millis(100), ..short(30_000) };
-    let mut r = Runner::new(target).with_policy(policy);
+    let mut r = Runner::new(target).with_policy(policy).with_natives();
+    let count = counter::Bounded { name: "x", by: 1, lo: 0, hi: 9, ttl_ms: 0 };
+    assert_eq!(r.call(&count).unwrap(), counter::BoundedReply::Counted { value: 1 });
     let acquire = lock::Acquire { resource: "x", owner: "o", lease_ms: 600_000, request: "r" };
     assert!(matches!(r.call(&acquire).unwrap(), lock::AcquireReply::Acquired { token: 1, .. }));
     wait("the write is there", Box::new(|| side.call(&["WAIT", "1", "1000"]).unwrap().int() == Some(1)));
@@ -393,11 +395,13 @@ fn follow_sentinel(primary: Place, start: impl Fn(&[&str]) -> Place) {
     let begin =
         idem::Begin { scope: "s", key: "k", fingerprint: "f", owner: "o", lease_ms: 1000, ttl_ms: 1000 };
     assert!(matches!(r.call(&begin).unwrap(), idem::BeginReply::Created { .. }));
+    assert_eq!(r.call(&count).unwrap(), counter::BoundedReply::Counted { value: 2 });
     // Without blocking, the same way to the new primary.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let target = AsyncSingle::sentinel(&[&url], "main", "redis://127.0.0.1/").unwrap();
-        let r = AsyncRunner::new(target).with_policy(policy);
+        let r = AsyncRunner::new(target).with_policy(policy).with_natives();
+        assert_eq!(r.call(&count).await.unwrap(), counter::BoundedReply::Counted { value: 3 });
         assert!(matches!(r.call(&acquire).await.unwrap(), lock::AcquireReply::Repeated { token: 1, .. }));
     });
     drop(replica);
@@ -466,6 +470,47 @@ fn natives_answer_as_the_scripts_do() {
             assert!(used > 100, "native commands were used: {used}");
         }
     }
+}
+
+/// On every target: here a cluster of one node, Sentinel's kind of connection being that of a single one.
+#[test]
+fn natives_without_blocking_and_on_a_cluster() {
+    let place = Place::totality(&["--cluster-enabled", "yes"]);
+    let mut side = Runner::new(place.single());
+    let urls = [place.url()];
+    let seeds: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut count = || ["delex", "increx"].into_iter().map(|name| calls(&mut side, name)).sum::<u64>();
+    let set = cas::Set { name: "c", expected: b"1", new: b"1", ttl_ms: 0, missing: cas::SetMissing::Refuse };
+    let create = cas::Set { missing: cas::SetMissing::Create, ..set };
+    let bounded = |by| counter::Bounded { name: "c", by, lo: 0, hi: 5, ttl_ms: 0 };
+    let delete = |expected| cas::Delete { name: "c", expected };
+    let mut r = Runner::new(Cluster::open(&seeds).unwrap()).with_natives();
+    assert_eq!(r.call(&set).unwrap(), cas::SetReply::Missing);
+    assert_eq!(r.call(&create).unwrap(), cas::SetReply::Written);
+    assert_eq!(r.call(&bounded(3)).unwrap(), counter::BoundedReply::Counted { value: 3 });
+    assert_eq!(r.call(&bounded(3)).unwrap(), counter::BoundedReply::OutOfBounds { value: 3 });
+    assert_eq!(r.call(&delete(b"2")).unwrap(), cas::DeleteReply::Different);
+    assert_eq!(r.call(&delete(b"1")).unwrap(), cas::DeleteReply::Deleted);
+    let blocking = count();
+    assert!(blocking >= 4, "{blocking}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let cluster = AsyncRunner::new(AsyncCluster::open(&seeds).unwrap()).with_natives();
+        let single = AsyncRunner::new(AsyncSingle::open(&urls[0]).unwrap()).with_natives();
+        assert_eq!(cluster.call(&create).await.unwrap(), cas::SetReply::Written);
+        assert_eq!(cluster.call(&bounded(1)).await.unwrap(), counter::BoundedReply::Counted { value: 4 });
+        assert_eq!(cluster.call(&bounded(2)).await.unwrap(), counter::BoundedReply::OutOfBounds { value: 4 });
+        assert_eq!(single.call(&bounded(1)).await.unwrap(), counter::BoundedReply::Counted { value: 5 });
+        assert_eq!(single.call(&delete(b"2")).await.unwrap(), cas::DeleteReply::Different);
+        assert_eq!(single.call(&delete(b"1")).await.unwrap(), cas::DeleteReply::Deleted);
+        assert_eq!(single.call(&delete(b"1")).await.unwrap(), cas::DeleteReply::Missing);
+    });
+    let both = count();
+    assert!(both >= blocking + 6, "{both}");
+    // Without being asked to, nobody uses them.
+    assert_eq!(Runner::new(Cluster::open(&seeds).unwrap()).call(&create).unwrap(), cas::SetReply::Written);
+    assert_eq!(Runner::new(place.single()).call(&delete(b"1")).unwrap(), cas::DeleteReply::Deleted);
+    assert_eq!(count(), both);
 }
 
 #[test]

@@ -1,9 +1,14 @@
 //! Every script of the catalogue has everything: a model, a contract page with examples, cases, and a place in a parallel
 //! test. The seeds' own scripts are left out: they are as they came, and the testkit runs them.
 
+#[allow(unreachable_pub)]
+#[path = "../examples/costs/calls.rs"]
+mod calls;
 mod common;
 
 use std::path::Path;
+use totality_script::{Rendering, catalogue};
+use totality_testkit::client::Client;
 
 /// Is a script called there, by its name or by its typed call?
 fn names(text: &str, script: &str) -> bool {
@@ -55,4 +60,57 @@ fn every_script_has_everything() {
     assert!(missing.is_empty(), "{missing:#?}");
     assert!(n >= 82, "{n} scripts");
     common::count(n, "scripts with a model, examples, cases and a parallel test");
+}
+
+/// The commands that a script ran since the last look, as `redis-server` counts them.
+fn ran(client: &mut Client) -> usize {
+    let stats = client.call(&["INFO", "commandstats"]).unwrap().text();
+    client.call(&["CONFIG", "RESETSTAT"]).unwrap();
+    let own = ["cmdstat_evalsha", "cmdstat_info", "cmdstat_config"];
+    let lines = stats.lines().filter(|line| !own.iter().any(|name| line.starts_with(name)));
+    lines.filter_map(|l| l.split_once("calls=")?.1.split(',').next()?.parse::<usize>().ok()).sum()
+}
+
+/// What the costs are measured by: each call succeeds, and runs no more commands than the header says.
+#[test]
+fn typical_calls_keep_to_their_cost() {
+    let Some(place) = common::Place::redis("costs of scripts", &[]) else { return };
+    let mut client = Client::connect(place.server.port()).unwrap();
+    for script in catalogue::all() {
+        client.call(&["SCRIPT", "LOAD", script.text(Rendering::Redis)]).unwrap();
+    }
+    ran(&mut client);
+    let rows = calls::rows().unwrap();
+    let mut send = |template: &calls::Template, i: usize| {
+        let mut out = Vec::new();
+        template.encode(i, &mut out);
+        client.send_raw(&out).unwrap();
+        let reply = client.read().unwrap().value;
+        assert!(!reply.is_error(), "{:?}: {}", template.words, reply.text());
+        (reply, ran(&mut client))
+    };
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let script = catalogue::get(&row.name).unwrap();
+        let most = script
+            .header()
+            .cost
+            .split("max_commands=")
+            .nth(1)
+            .and_then(|n| n.split(' ').next()?.parse().ok());
+        let most: usize = most.unwrap_or_else(|| panic!("{}: no max_commands", row.name));
+        for i in 1..4 {
+            row.before.iter().for_each(|template| drop(send(template, i)));
+            let (reply, commands) = send(&row.call, i);
+            assert!(reply.items()[0].int().unwrap() > 0, "{}: {reply:?}", row.name);
+            if commands > most {
+                wrong.push(format!("{}: {commands} commands, {most} said", row.name));
+            }
+        }
+        send(&calls::Template { words: vec!["FLUSHALL".into()] }, 0);
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let missing =
+        catalogue::all().find(|s| !s.name().starts_with("seed.") && rows.iter().all(|r| r.name != s.name()));
+    assert_eq!(missing.map(|s| s.name()), None, "calls.txt has no typical call");
 }

@@ -124,4 +124,8 @@ impl Target for Cluster {
         // A connection that was made anew counts too.
         self.epoch + self.connections.values().map(Target::epoch).sum::<u64>()
     }
+
+    fn names_nodes(&self) -> bool {
+        true
+    }
 }

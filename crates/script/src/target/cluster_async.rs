@@ -143,4 +143,8 @@ impl AsyncTarget for AsyncCluster {
     fn epoch(&self) -> u64 {
         self.state().epoch
     }
+
+    fn names_nodes(&self) -> bool {
+        true
+    }
 }

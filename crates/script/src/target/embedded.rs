@@ -50,7 +50,7 @@ impl Target for Embedded {
         0
     }
 
-    fn is_one_server(&self) -> bool {
+    fn names_nodes(&self) -> bool {
         true
     }
 }

@@ -86,7 +86,7 @@ impl Target for Sentinel {
         self.now.as_ref().map_or_else(|| self.name.clone(), |s| s.node(slot))
     }
 
-    fn is_one_server(&self) -> bool {
+    fn names_nodes(&self) -> bool {
         true
     }
 

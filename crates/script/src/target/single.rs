@@ -80,7 +80,7 @@ impl Target for Single {
         self.epoch
     }
 
-    fn is_one_server(&self) -> bool {
+    fn names_nodes(&self) -> bool {
         true
     }
 }

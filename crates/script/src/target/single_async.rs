@@ -189,4 +189,8 @@ impl AsyncTarget for AsyncSingle {
     fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
     }
+
+    fn names_nodes(&self) -> bool {
+        true
+    }
 }
