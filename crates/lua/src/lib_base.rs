@@ -602,9 +602,9 @@ fn loadstring(c: &mut Ctx<'_>) -> R {
         Some(n) => n,
         None => s,
     };
-    let name = crate::debuginfo::c_str(c.bytes(name));
     // By default the name is the text; no more of it is ever shown.
-    let name = name[..name.len().min(NAME_MAX)].to_vec();
+    let name = c.bytes(name);
+    let name = crate::debuginfo::c_str(&name[..name.len().min(NAME_MAX)]).to_vec();
     // The same text again, as in a loop, is compiled once per run.
     if let Some((_, _, p)) = c.st.loaded.iter().find(|(id, n, _)| *id == s && *n == name) {
         let p = *p;

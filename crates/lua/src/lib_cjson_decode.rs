@@ -3,7 +3,7 @@
 
 use crate::buf::Buf;
 use crate::lib_cjson::{Config, ITEMS_PER_LOOK, MAX_STACK, config, is_big_integer};
-use crate::native::Ctx;
+use crate::native::{Ctx, PIECE, append_pieces};
 use crate::numparse;
 use crate::value::{LuaError, TableId, Value};
 
@@ -348,7 +348,16 @@ impl Parser {
 
     fn push_string(&self, ctx: &mut Ctx<'_>, from: usize, to: usize, scratch: bool) -> Result<(), LuaError> {
         let source = if scratch { &self.lexer.scratch } else { &self.lexer.data };
-        ctx.push_str(&source[from..to])
+        let text = &source[from..to];
+        if text.len() <= PIECE {
+            return ctx.push_str(text);
+        }
+        ctx.check_len(text.len())?;
+        let mut buf = Buf::with_capacity(text.len());
+        append_pieces(text, &mut buf, &mut ctx.parts().1)?;
+        let v = ctx.new_str_from(&mut buf)?;
+        ctx.push(v);
+        Ok(())
     }
 
     /// Pushes the value that begins with a token. One that begins a container which is not empty goes on with its
