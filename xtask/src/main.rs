@@ -20,7 +20,7 @@ cargo xtask bench catalogue [write]  what each script of the catalogue costs bes
 cargo xtask bench lua [ROW…]   the Lua runtime beside lua5.1 and redis-server, as ratios
 cargo xtask lua-suite DIR      the public Lua 5.1 test suite, whose files are in DIR; writes crates/lua/SUITE.md
 cargo xtask oracle [SECONDS]   random commands against redis-server until a difference or the end of time
-cargo xtask gen [--check]      rewrite (or check) what is generated: COMPAT.md, docs/scripts, the typed calls
+cargo xtask gen [--check]      rewrite (or check) what is generated: COMPAT.md, docs/commands, docs/scripts, …
 ";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! `cargo xtask gen`: rewrites the generated parts of COMPAT.md; with `--check` only says whether they are current.
+//! `cargo xtask gen`: rewrites the generated parts of COMPAT.md and the pages of the commands; with `--check` only says whether they are current.
 
 #![forbid(unsafe_code)]
 
@@ -15,10 +15,22 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let check = std::env::args().any(|a| a == "--check");
+    match generate::pages::renew(check) {
+        Ok(stale) if check && !stale.is_empty() => {
+            eprintln!("{} is not current ({}): run cargo xtask gen", generate::pages::DIR, stale.join(", "));
+            return ExitCode::FAILURE;
+        }
+        Ok(_) => {}
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::FAILURE;
+        }
+    }
     if old == new {
         return ExitCode::SUCCESS;
     }
-    if std::env::args().any(|a| a == "--check") {
+    if check {
         eprintln!("COMPAT.md is not current: run cargo xtask gen");
         return ExitCode::FAILURE;
     }

@@ -65,6 +65,9 @@ pub fn blocks(file: &Path, source: &str) -> Result<Vec<Block>, String> {
         let at = |why: &str| format!("{}:{}: {why}", file.display(), i + 1);
         match (&mut open, doc.trim_end()) {
             (None, "```transcript") => open = Some(Builder::new(file, i + 1)),
+            (None, fence) if fence.starts_with("```transcript") => {
+                return Err(at("nothing may follow the word"));
+            }
             (Some(_), "```") => out.extend(open.take().map(|b| b.block)),
             (Some(builder), line) => builder.line(line, i + 1).map_err(|e| at(&e))?,
             (None, _) => {}

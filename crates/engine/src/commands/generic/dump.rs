@@ -3,11 +3,12 @@
 //! `rdb-version-compat` chooses the version of the format: 11, that of Redis 7.2 and Valkey 8, unless it says otherwise;
 //! 10 for Redis 7.0. A hash with deadlines of fields needs a newer one: that of Valkey 9, or with 12 that of Redis 8.
 //!
-//! ```transcript since 7.2
+//! ```transcript
+//! # since 7.2
 //! > SET k 10
 //! OK
 //! > DUMP k
-//! "\x00\xc0\n\x0b\x00n\x9fWE\x0e\xaeU\xbb"
+//! "\x00\xc0\n\x0b\x00\a@\xea6\xf31\x8a2"
 //! > DUMP nokey
 //! (nil)
 //! ```

@@ -2,7 +2,8 @@
 //!
 //! Here that is the next fsync, as `appendfsync` says; with `no` there may be none before the timeout.
 //!
-//! ```transcript since 7.2
+//! ```transcript
+//! # since 7.2
 //! > WAITAOF 1 0 100
 //! (error) ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.
 //! > WAITAOF 0 0 100

@@ -1,6 +1,13 @@
 //! PSUBSCRIBE: listens to the channels that match glob patterns.
 //!
-//! No transcript: it answers with messages, one for each channel.
+//! ```transcript
+//! # not resp3: there it answers with pushes
+//! # not embedded: messages come to a connection
+//! > PSUBSCRIBE news.*
+//! 1) "psubscribe"
+//! 2) "news.*"
+//! 3) (integer) 1
+//! ```
 
 use super::super::pubsub_util::subscribe;
 use crate::cx::Cx;

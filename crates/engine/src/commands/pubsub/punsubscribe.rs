@@ -1,6 +1,17 @@
 //! PUNSUBSCRIBE: no longer listens to patterns; to none at all when none is named.
 //!
-//! No transcript: it answers with messages, one for each channel.
+//! ```transcript
+//! # not resp3: there it answers with pushes
+//! # not embedded: messages come to a connection
+//! > PSUBSCRIBE news.*
+//! 1) "psubscribe"
+//! 2) "news.*"
+//! 3) (integer) 1
+//! > PUNSUBSCRIBE news.*
+//! 1) "punsubscribe"
+//! 2) "news.*"
+//! 3) (integer) 0
+//! ```
 
 use super::super::pubsub_util::unsubscribe;
 use crate::cx::Cx;

@@ -1,6 +1,13 @@
 //! SSUBSCRIBE: listens to shard channels.
 //!
-//! No transcript: it answers with messages, one for each channel.
+//! ```transcript
+//! # not resp3: there it answers with pushes
+//! # not embedded: messages come to a connection
+//! > SSUBSCRIBE orders
+//! 1) "ssubscribe"
+//! 2) "orders"
+//! 3) (integer) 1
+//! ```
 
 use super::super::pubsub_util::subscribe;
 use crate::cx::Cx;

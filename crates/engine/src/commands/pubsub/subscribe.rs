@@ -1,6 +1,13 @@
 //! SUBSCRIBE: listens to channels.
 //!
-//! No transcript: it answers with messages, one for each channel.
+//! ```transcript
+//! # not resp3: there it answers with pushes
+//! # not embedded: messages come to a connection
+//! > SUBSCRIBE news
+//! 1) "subscribe"
+//! 2) "news"
+//! 3) (integer) 1
+//! ```
 
 use super::super::pubsub_util::subscribe;
 use crate::cx::Cx;

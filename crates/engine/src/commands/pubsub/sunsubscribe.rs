@@ -1,6 +1,17 @@
 //! SUNSUBSCRIBE: no longer listens to shard channels; to none at all when none is named.
 //!
-//! No transcript: it answers with messages, one for each channel.
+//! ```transcript
+//! # not resp3: there it answers with pushes
+//! # not embedded: messages come to a connection
+//! > SSUBSCRIBE orders
+//! 1) "ssubscribe"
+//! 2) "orders"
+//! 3) (integer) 1
+//! > SUNSUBSCRIBE orders
+//! 1) "sunsubscribe"
+//! 2) "orders"
+//! 3) (integer) 0
+//! ```
 
 use super::super::pubsub_util::unsubscribe;
 use crate::cx::Cx;

@@ -1,6 +1,17 @@
 //! UNSUBSCRIBE: no longer listens to channels; to none at all when none is named.
 //!
-//! No transcript: it answers with messages, one for each channel.
+//! ```transcript
+//! # not resp3: there it answers with pushes
+//! # not embedded: messages come to a connection
+//! > SUBSCRIBE news
+//! 1) "subscribe"
+//! 2) "news"
+//! 3) (integer) 1
+//! > UNSUBSCRIBE news
+//! 1) "unsubscribe"
+//! 2) "news"
+//! 3) (integer) 0
+//! ```
 
 use super::super::pubsub_util::unsubscribe;
 use crate::cx::Cx;

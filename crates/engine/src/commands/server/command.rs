@@ -211,7 +211,8 @@ pub fn categories(spec: &Spec) -> Cat {
     cats | if flags.contains(Flags::FAST) { Cat::FAST } else { Cat::SLOW }
 }
 
-fn category_names(spec: &Spec) -> Vec<&'static str> {
+/// The names of its ACL categories.
+pub fn category_names(spec: &Spec) -> Vec<&'static str> {
     let cats = categories(spec);
     CAT_NAMES.iter().filter(|(c, _)| cats.contains(*c)).map(|(_, n)| *n).collect()
 }

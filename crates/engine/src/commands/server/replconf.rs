@@ -1,6 +1,12 @@
 //! REPLCONF: what replicas tell about themselves, and how far they have come. ACK and GETACK have no reply.
 //!
-//! No transcript: only replicas send it.
+//! ```transcript
+//! # not embedded: there is no connection
+//! > REPLCONF listening-port 6380
+//! OK
+//! > REPLCONF nosuch 1
+//! (error) ERR Unrecognized REPLCONF option: nosuch
+//! ```
 
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};

@@ -1,7 +1,10 @@
 //! SHUTDOWN: ends the server. Where there are save points, or SAVE is asked for, a snapshot is written first; the
 //! append-only file is written to its end in any case. When that fails the server goes on, unless FORCE is given.
 //!
-//! No transcript: it ends the server.
+//! ```transcript
+//! > SHUTDOWN ABORT
+//! (error) ERR No shutdown in progress.
+//! ```
 
 use crate::cx::Cx;
 use crate::engine::Outgoing;

@@ -1,5 +1,7 @@
 //! The generated parts of documents. They stand between `<!-- generated: NAME -->` and `<!-- end -->`.
 
+pub mod pages;
+
 use crate::oracle::differences::Differences;
 use std::collections::BTreeMap;
 use totality_engine::commands::TABLE;
