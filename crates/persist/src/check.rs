@@ -40,7 +40,8 @@ enum Verdict {
     Cut(u64, String),
     /// From this byte on it was written after the second that was asked for.
     Later(u64),
-    Damaged(String),
+    /// What is wrong, and up to where the commands are sound, if it is in them.
+    Damaged(String, Option<u64>),
 }
 
 /// Checks a snapshot, an append-only file, or all files of a manifest, and repairs the last of them if that is asked for.
@@ -91,12 +92,25 @@ fn check_file(path: &Path, repair: Repair, last: bool, report: &mut Report) -> i
             report.note(true, format!("Truncate nothing in AOF {name} to timestamp {second}"));
         }
         Verdict::Sound(what) => report.note(true, format!("{name}: sound, {what}")),
-        Verdict::Damaged(why) => report.note(false, format!("{name}: damaged: {why}")),
+        Verdict::Damaged(why, valid) => {
+            report.note(false, format!("{name}: damaged: {why}"));
+            let advice = match valid {
+                Some(valid) if last => format!(
+                    "Damage in the middle is not repaired. A backup or a replica may have all of it. To go on without what follows, make a copy and run: truncate -s {valid} '{name}'"
+                ),
+                _ => "This is not repaired: use a backup, or a replica.".to_owned(),
+            };
+            report.note(false, advice);
+        }
         Verdict::Cut(valid, why) => {
             let size = std::fs::metadata(path)?.len();
             let line = format!("{name}: {why}: sound up to byte {valid} of {size}");
             if repair != Repair::Tail || !last {
-                report.note(false, line);
+                let advice = match last {
+                    true => "; --fix removes the rest",
+                    false => "; only the last file can be cut: use a backup, or a replica",
+                };
+                report.note(false, line + advice);
                 return Ok(());
             }
             cut(path, valid)?;
@@ -143,7 +157,7 @@ fn judge(path: &Path, until: i64) -> io::Result<Verdict> {
     }
     let mut reader = match FileReader::open(Streamed::new(file, true), true, true) {
         Ok(reader) => reader,
-        Err(e) => return Ok(Verdict::Damaged(e.to_string())),
+        Err(e) => return Ok(Verdict::Damaged(e.to_string(), None)),
     };
     // Values are made of what is read, since only that checks all of it.
     let ks = Keyspace::new(1, [0; 16]);
@@ -159,11 +173,12 @@ fn judge(path: &Path, until: i64) -> io::Result<Verdict> {
                     && let Err(why) = into_value(record.value, &ks)
                 {
                     let key = record.key.escape_ascii();
-                    return Ok(Verdict::Damaged(format!("key '{key}': {why} (at byte {})", reader.offset())));
+                    let text = format!("key '{key}': {why} (at byte {})", reader.offset());
+                    return Ok(Verdict::Damaged(text, None));
                 }
             }
             Ok(_) => {}
-            Err(e) => return Ok(Verdict::Damaged(format!("{e}, behind {keys} keys"))),
+            Err(e) => return Ok(Verdict::Damaged(format!("{e}, behind {keys} keys"), None)),
         }
     }
     let what = format!(
@@ -178,6 +193,9 @@ fn judge(path: &Path, until: i64) -> io::Result<Verdict> {
 /// Checks commands, behind what `before` says of the file.
 fn commands_of<R: Read>(mut reader: CommandReader<R>, before: String, until: i64) -> Verdict {
     let (mut count, mut unit, mut valid) = (0u64, false, reader.offset());
+    let damaged = |what: String, at: u64, valid: u64| {
+        Verdict::Damaged(format!("{what} (at byte {at}, sound up to {valid})"), Some(valid))
+    };
     loop {
         match reader.next_item() {
             Ok(Item::Stamp(second)) if second > until => return Verdict::Later(valid),
@@ -187,23 +205,18 @@ fn commands_of<R: Read>(mut reader: CommandReader<R>, before: String, until: i64
                 let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
                 if words[0].eq_ignore_ascii_case(b"multi") {
                     if unit {
-                        return Verdict::Damaged(format!(
-                            "MULTI inside of MULTI (at byte {})",
-                            reader.offset()
-                        ));
+                        return damaged("MULTI inside of MULTI".to_owned(), reader.offset(), valid);
                     }
                     unit = true;
                 } else if words[0].eq_ignore_ascii_case(b"exec") {
                     if !unit {
-                        return Verdict::Damaged(format!("EXEC without MULTI (at byte {})", reader.offset()));
+                        return damaged("EXEC without MULTI".to_owned(), reader.offset(), valid);
                     }
                     unit = false;
-                } else if commands::resolve_any_arity(&words).is_err() {
-                    let name = words[0].escape_ascii();
-                    return Verdict::Damaged(format!(
-                        "unknown command '{name}' (at byte {})",
-                        reader.offset()
-                    ));
+                } else if let Err(why) = commands::resolve(&words) {
+                    let text = String::from_utf8_lossy(why.text()).into_owned();
+                    let text = text.strip_prefix("ERR ").unwrap_or(&text).trim_end().to_owned();
+                    return damaged(text, reader.offset(), valid);
                 }
             }
             Ok(Item::End) if unit => return Verdict::Cut(valid, "ends in the middle of a unit".to_owned()),
@@ -214,12 +227,9 @@ fn commands_of<R: Read>(mut reader: CommandReader<R>, before: String, until: i64
             }
             Err(Trouble::Cut) => return Verdict::Cut(valid, "ends in the middle of a command".to_owned()),
             Err(Trouble::Format(what)) => {
-                return Verdict::Damaged(format!(
-                    "{what} (at byte {}, sound up to {valid})",
-                    reader.offset()
-                ));
+                return damaged(what.to_owned(), reader.offset(), valid);
             }
-            Err(Trouble::Io(e)) => return Verdict::Damaged(reason(&e)),
+            Err(Trouble::Io(e)) => return Verdict::Damaged(reason(&e), None),
         }
         if !unit {
             valid = reader.offset();

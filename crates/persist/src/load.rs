@@ -314,7 +314,7 @@ fn replay<R: Read>(
             Err(Trouble::Cut) => break Ok(Some(valid)),
             Err(Trouble::Format(what)) => {
                 break Err(format!(
-                    "Bad file format reading the append only file: {what} (at byte {}): make a backup of your AOF file, then use `totality check --fix <filename>`",
+                    "Bad file format reading the append only file: {what} (at byte {}): make a backup of your AOF files, then see what `totality check <filename.manifest>` says of them",
                     reader.offset()
                 ));
             }

@@ -16,6 +16,10 @@ use totality_engine::persistence::LogInfo;
 
 /// How long a write waits for an fsync that is under way.
 const POSTPONE: Duration = Duration::from_secs(2);
+/// A write that took longer, while an fsync was under way, was held up by it.
+const HELD_UP: Duration = Duration::from_millis(50);
+/// How long writes wait for fsyncs then, at first and at most.
+const WARY: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(3600)];
 /// When an fsync is due under `everysec`.
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -82,6 +86,8 @@ pub(crate) struct Log {
     /// Effects that are written, by their offset.
     offset: u64,
     waiting_since: Option<Instant>,
+    /// Until then writes wait for fsyncs, and for how long that was decided last.
+    wary: Option<(Instant, Duration)>,
     /// An fsync failed: what was written may be lost.
     broken: bool,
     /// The same, but a base is being written that will make it whole.
@@ -129,6 +135,7 @@ impl Log {
             asked: 0,
             offset: 0,
             waiting_since: None,
+            wary: None,
             broken: false,
             mending: false,
             took: [Duration::ZERO; 2],
@@ -165,7 +172,14 @@ impl Log {
         self.took = [Duration::ZERO; 2];
         if !info.buffer.is_empty() && !self.postpone(policy, now, info) {
             self.append(info, policy)?;
-            self.took[0] = self.disk.now() - now;
+            let ended = self.disk.now();
+            self.took[0] = ended - now;
+            if self.took[0] > HELD_UP && policy == EVERYSEC && self.syncer.busy() {
+                let before = self.wary.map_or(Duration::ZERO, |(_, last)| last);
+                let wary = (before * 2).clamp(WARY[0], WARY[1]);
+                self.wary = Some((ended + wary, wary));
+                info.delayed += 1;
+            }
         }
         if policy == ALWAYS {
             if self.asked < self.offset && !self.broken {
@@ -202,9 +216,11 @@ impl Log {
         (self.asked < self.offset).then_some(self.last_sync + SECOND)
     }
 
-    /// An fsync in the background makes writes wait: leave them in memory for a while.
+    /// An fsync in the background may hold up writes. Most file systems do not let it: what is written meanwhile is out of
+    /// the process, and its memory in the cache. Where it was seen to, writes stay in memory for a while.
     fn postpone(&mut self, policy: usize, now: Instant, info: &mut LogInfo) -> bool {
-        if policy != EVERYSEC || !self.syncer.busy() {
+        let wary = self.wary.is_some_and(|(until, _)| now < until);
+        if policy != EVERYSEC || !wary || !self.syncer.busy() {
             self.waiting_since = None;
             return false;
         }
@@ -281,8 +297,8 @@ impl Log {
         if self.broken {
             return Err(info.error.clone().unwrap_or_default());
         }
-        if let Err(Fatal(why)) = self.append(info, ALWAYS) {
-            return Err(why);
+        if self.append(info, ALWAYS).is_err() {
+            return Err(info.error.clone().unwrap_or_default());
         }
         self.file.sync().map_err(|e| reason(&e))?;
         (self.asked, info.offset.1, self.last_sync) = (self.offset, self.offset, self.disk.now());

@@ -205,7 +205,8 @@ impl Persist {
             } else {
                 "Terminating server after rdb file reading failure.\n"
             };
-            format!("{why}\n{damaged}{END}")
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            format!("Error loading {name}: {why}\n{damaged}{END}")
         };
         let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
