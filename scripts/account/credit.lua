@@ -15,13 +15,13 @@
 --- @code 2 REPEATED this id was booked within keep_ms
 --- @code -8 FULL the balance would pass 2^53 - 1
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=12
---- @note A missing account begins at 0.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note A missing account begins at 0.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

@@ -16,13 +16,13 @@
 --- @code -4 INSUFFICIENT
 --- @code -3 MISSING there is no such account
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=12
---- @note Amounts are whole numbers of the smallest unit (cents). The journal is a list of ts|txid|amount|balance, newest first.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Amounts are whole numbers of the smallest unit (cents). The journal is a list of ts|txid|amount|balance, newest first.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

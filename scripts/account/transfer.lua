@@ -18,13 +18,13 @@
 --- @code -3 MISSING the source does not exist
 --- @code -8 FULL the target would pass 2^53 - 1
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=14
---- @note Both accounts are on one node because they share the group's tag. Between groups, debit and credit with one txid are two steps, not one.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Both accounts are on one node because they share the group's tag. Between groups, debit and credit with one txid are two steps, not one.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

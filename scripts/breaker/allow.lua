@@ -11,13 +11,13 @@
 --- @code 2 PROBE go, as one of the few that try whether it works again
 --- @code 0 OPEN do not
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=5
---- @note state is 0 closed, 1 open, 2 half open. Probes that never report are given out again after open_ms.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note state is 0 closed, 1 open, 2 half open. Probes that never report are given out again after open_ms.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

@@ -14,13 +14,13 @@
 --- @code 2 OPENED this failure opened it
 --- @code 3 CLOSED this success closed it
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=4
---- @note It opens at threshold failures within a window, or at any failure while half open; it closes after needed good probes.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note It opens at threshold failures within a window, or at any failure while half open; it closes after needed good probes.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

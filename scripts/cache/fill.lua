@@ -13,11 +13,11 @@
 --- @code 0 OLDER version, a newer one, is there; the lease is given back
 --- @code -7 LOST the lease ended before; nothing was stored
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=5
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"

@@ -8,13 +8,13 @@
 --- @code 0 DELETED a tombstone
 --- @code -3 MISSING
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
---- @clock none
---- @retry safe
---- @flags no-writes
---- @cost O(1) max_commands=1
 --- @error SCRIPTARG
+--- @clock none
 --- @slot same
+--- @retry safe
+--- @cost O(1) max_commands=1
 --- @server redis>=7.0 valkey>=7.2
+--- @flags no-writes
 --- @include "args"
 --- @include "stored"
 keys(1)

@@ -11,11 +11,11 @@
 --- @code 2 FILL this caller fills it, within ms, by cache.fill
 --- @code 0 WAIT another caller fills it; ask again, at the latest after ms
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=4
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"

@@ -12,13 +12,13 @@
 --- @code 2 REPEATED this version is there
 --- @code 0 OLDER version, a newer one, is there
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=4
---- @note A tombstone remembers the version of a deletion, so that a late fill cannot bring the old value back.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note A tombstone remembers the version of a deletion, so that a late fill cannot bring the old value back.
 --- @include "args"
 --- @include "word"
 --- @include "stored"

@@ -8,13 +8,13 @@
 --- @code 1 DELETED
 --- @code 0 DIFFERENT
 --- @code -3 MISSING
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=2
---- @native DELEX when="redis>=8.4 valkey>=9.2" note="DELEX key IFEQ expected"
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @native DELEX when="redis>=8.4 valkey>=9.2" note="DELEX key IFEQ expected"
 --- @include "args"
 keys(1)
 local expected = text(1, 'expected', 0, 1048576)

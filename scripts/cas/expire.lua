@@ -9,11 +9,11 @@
 --- @code 1 SET
 --- @code 0 DIFFERENT
 --- @code -3 MISSING
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=2
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 keys(1)

@@ -10,13 +10,13 @@
 --- @code 1 WRITTEN index is the number of keys
 --- @code 0 DIFFERENT the value at index is another one
 --- @code -3 MISSING the key at index does not exist
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(n) max_commands=40 max_keys=20
---- @note Expected and new values follow as pairs, in the order of the keys.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Expected and new values follow as pairs, in the order of the keys.
 --- @include "args"
 keys(1, 20)
 local ttl = int(1, 'ttl_ms', 0, 31536000000)

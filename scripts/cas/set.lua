@@ -11,14 +11,14 @@
 --- @code 1 WRITTEN
 --- @code 0 DIFFERENT the present value is another one
 --- @code -3 MISSING there is none, and missing is refuse
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=2
+--- @server redis>=7.0 valkey>=7.2
 --- @native SET when="redis>=8.4 valkey>=8.1" note="SET key new IFEQ expected"
 --- @note ttl_ms 0 leaves the time to live as it is. After a lost reply compare with the new value: if it is there, it was written, unless someone wrote the same.
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "word"
 keys(1)

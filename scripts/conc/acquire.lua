@@ -12,13 +12,13 @@
 --- @code 1 ACQUIRED for reset_ms
 --- @code 2 REPEATED the holder has its permits already; the lease starts anew
 --- @code 0 REJECTED http=429 retry_after=retry_ms at the latest then a lease ends
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(cost log n) max_commands=107
---- @note A holder that dies gives its permits back when its lease ends, one that works longer than its lease has to renew.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note A holder that dies gives its permits back when its lease ends, one that works longer than its lease has to renew.
 --- @include "args"
 --- @include "now_ms"
 --- @include "digits"

@@ -9,11 +9,11 @@
 --- @reply code:int released:int
 --- @code 1 RELEASED
 --- @code 0 GONE the holder had none any more
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(cost log n) max_commands=202
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

@@ -10,11 +10,11 @@
 --- @reply code:int ms:int
 --- @code 1 RENEWED for ms
 --- @code -7 LOST the lease ended before
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(cost log n) max_commands=205
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

@@ -11,14 +11,14 @@
 --- @code 1 COUNTED
 --- @code 0 OUT_OF_BOUNDS nothing was changed
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=3
+--- @server redis>=7.0 valkey>=7.2
 --- @native INCREX when="redis>=8.8 valkey>=9.2" note="INCREX key BYINT by LBOUND lo UBOUND hi"
 --- @note ttl_ms 0 leaves the time to live as it is.
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "sint"
 --- @include "signed"

@@ -9,14 +9,14 @@
 --- @code 1 COUNTED
 --- @code -8 FULL the value would pass 2^53 - 1
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=4
+--- @server redis>=7.0 valkey>=7.2
 --- @native INCREX when="redis>=8.8 valkey>=9.2" note="INCREX key BYINT by PX ttl ENX"
 --- @note A counter without a time to live gets one.
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"
 keys(1)

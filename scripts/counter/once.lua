@@ -13,13 +13,13 @@
 --- @code 2 REPEATED this id was counted before
 --- @code -8 FULL there are max_ids ids
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=8
---- @note Takes memory for every id until both keys end, ttl_ms after the first count. For large numbers of ids an approximate count (PFADD) takes 12 kB.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Takes memory for every id until both keys end, ttl_ms after the first count. For large numbers of ids an approximate count (PFADD) takes 12 kB.
 --- @include "args"
 --- @include "stored"
 keys(2)

@@ -10,13 +10,13 @@
 --- @reply code:int ids:int dropped:int
 --- @code 1 NEW
 --- @code 0 SEEN
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(log n) max_commands=9
---- @note Beyond max_ids the oldest is forgotten (dropped), so a very old duplicate may pass. A crash between this call and the work loses the work: idem.begin has states for that.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Beyond max_ids the oldest is forgotten (dropped), so a very old duplicate may pass. A crash between this call and the work loses the work: idem.begin has states for that.
 --- @include "args"
 --- @include "now_ms"
 --- @include "digits"

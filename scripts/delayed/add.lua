@@ -15,11 +15,11 @@
 --- @code 1 ADDED
 --- @code 2 REPEATED a job with this id is somewhere in the queue
 --- @code -8 FULL
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=8
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

@@ -9,11 +9,11 @@
 --- @arg now_ms int 0..9007199254740991 default=0 test
 --- @reply code:int moved:int next_ms:int
 --- @code 1 DONE next_ms is when the next one is due, 0 when it is already, -1 when there is none
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(batch log n) max_commands=305
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

@@ -8,13 +8,13 @@
 --- @arg batch int 1..100
 --- @reply code:int moved:int left:int
 --- @code 1 DONE
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry unsafe
 --- @cost O(batch log n) max_commands=404
---- @note Their attempts begin at 0 again.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Their attempts begin at 0 again.
 --- @include "args"
 keys(3)
 local batch = int(1, 'batch', 1, 100)

@@ -9,13 +9,13 @@
 --- @code 1 CURRENT no newer token was seen
 --- @code -6 FENCED a newer token, max, was here
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=2
---- @note The work after it is not part of it: where the resource can compare tokens itself, let it.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note The work after it is not part of it: where the resource can compare tokens itself, let it.
 --- @include "args"
 --- @include "stored"
 --- @include "digits"

@@ -12,13 +12,13 @@
 --- @code 1 WRITTEN max is the token now
 --- @code -6 FENCED a newer token, max, was here
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=5
---- @note keep_ms has to outlive every holder that may still wake up with an old token.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note keep_ms has to outlive every holder that may still wake up with an old token.
 --- @include "args"
 --- @include "stored"
 --- @include "digits"

@@ -8,13 +8,13 @@
 --- @code 1 GIVEN
 --- @code -8 FULL the numbers up to 2^53 - 1 are used up
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=2
---- @note A retry takes another block: numbers are unique, not without gaps. A failover that loses writes may give numbers out again; begin anew above the largest one stored.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note A retry takes another block: numbers are unique, not without gaps. A failover that loses writes may give numbers out again; begin anew above the largest one stored.
 --- @include "args"
 --- @include "stored"
 keys(1)

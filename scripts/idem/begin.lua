@@ -16,13 +16,13 @@
 --- @code 4 FAILED answer with the stored error, for good
 --- @code -1 MISMATCH http=422 the key was used with another request
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=5
---- @note Redis knows which attempt may answer, not whether its effects elsewhere happened: a take-over may run them a second time unless they are idempotent themselves.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Redis knows which attempt may answer, not whether its effects elsewhere happened: a take-over may run them a second time unless they are idempotent themselves.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

@@ -15,11 +15,11 @@
 --- @code -3 MISSING there is no such request: its time to live ran out
 --- @code -7 LOST another attempt took it over
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=3
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"

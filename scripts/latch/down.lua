@@ -10,11 +10,11 @@
 --- @code 3 OPENED this was the last one
 --- @code -3 MISSING the latch is not set, or its time ran out
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=2
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"

@@ -8,14 +8,14 @@
 --- @reply code:int rank:int score:int first:int packed:bytes
 --- @code 1 FOUND packed begins at rank first
 --- @code -3 MISSING the member is not on the board
---- @clock none
---- @retry safe
---- @flags no-writes
---- @cost O(log n + radius) max_commands=3
---- @note packed is, for each neighbour, member and score, each as a netstring: length, ':', bytes, ','.
 --- @error SCRIPTARG
+--- @clock none
 --- @slot same
+--- @retry safe
+--- @cost O(log n + radius) max_commands=3
 --- @server redis>=7.0 valkey>=7.2
+--- @flags no-writes
+--- @note packed is, for each neighbour, member and score, each as a netstring: length, ':', bytes, ','.
 --- @include "args"
 --- @include "packed"
 keys(1)

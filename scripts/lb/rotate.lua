@@ -10,11 +10,11 @@
 --- @code 2 REPEATED the archive is there and the board is gone
 --- @code 0 EMPTY there is no board
 --- @code -2 CONFLICT both are there
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=4
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 keys(2)

@@ -15,13 +15,13 @@
 --- @code 0 UNCHANGED the member had a better score
 --- @code -8 FULL the board is full of better scores, or the sum would pass 2^32 - 1
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(log n) max_commands=10
---- @note The low 21 bits of the stored score hold the time: seconds from epoch_s (the period's begin), exact for 24 days, later ones count as equal. Modes best and last may be retried.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note The low 21 bits of the stored score hold the time: seconds from epoch_s (the period's begin), exact for 24 days, later ones count as equal. Modes best and last may be retried.
 --- @include "args"
 --- @include "word"
 --- @include "now_ms"

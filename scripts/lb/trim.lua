@@ -7,11 +7,11 @@
 --- @arg batch int 1..1000
 --- @reply code:int removed:int left:int
 --- @code 1 DONE
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry safe
 --- @cost O(batch log n) max_commands=2
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 keys(1)

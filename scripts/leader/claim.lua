@@ -11,13 +11,13 @@
 --- @code 2 LEADING it leads already; its lease starts anew
 --- @code 0 FOLLOWING another node leads, for ms more
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=6
---- @note A node that was paused may believe to lead after its lease ended: send the term with everything the leader does.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note A node that was paused may believe to lead after its lease ended: send the term with everything the leader does.
 --- @include "args"
 --- @include "stored"
 keys(2)

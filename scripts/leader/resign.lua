@@ -10,11 +10,11 @@
 --- @code 0 GONE nobody led
 --- @code -6 FENCED another node leads, in this term
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=2
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"

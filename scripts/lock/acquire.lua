@@ -12,14 +12,14 @@
 --- @code 2 REPEATED this request has it already; the lease starts anew
 --- @code 0 HELD by the holder with this token, for ms more
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=7
+--- @server redis>=7.0 valkey>=7.2
 --- @note A process that pauses longer than its lease no longer holds the lock and does not know it: hand the token to the resource and let fence.check refuse older ones.
 --- @note A failover may lose the last writes, the fence counter among them. WAIT narrows that window, nothing closes it.
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"
 keys(2)

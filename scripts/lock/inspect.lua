@@ -7,13 +7,13 @@
 --- @code 1 HELD by owner, for ms more
 --- @code 0 FREE nobody holds it
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
---- @clock none
---- @retry safe
---- @flags no-writes
---- @cost O(1) max_commands=2
 --- @error SCRIPTARG
+--- @clock none
 --- @slot same
+--- @retry safe
+--- @cost O(1) max_commands=2
 --- @server redis>=7.0 valkey>=7.2
+--- @flags no-writes
 --- @include "args"
 --- @include "stored"
 keys(1)

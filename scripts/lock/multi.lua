@@ -12,13 +12,13 @@
 --- @code 2 REPEATED this request has them already; the leases start anew
 --- @code 0 HELD the lock at index is another's for ms more, none was taken
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry reqid
 --- @cost O(n) max_commands=82 max_keys=21
---- @note All locks share the hash tag of their group, so they live on one node: that is what makes "all or none" possible.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note All locks share the hash tag of their group, so they live on one node: that is what makes "all or none" possible.
 --- @include "args"
 --- @include "stored"
 keys(2, 21)

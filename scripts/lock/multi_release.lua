@@ -9,11 +9,11 @@
 --- @code 1 RELEASED all of them
 --- @code 2 PARTLY only this many were still the caller's
 --- @code 0 GONE none was
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry safe
 --- @cost O(n) max_commands=40 max_keys=20
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"

@@ -12,15 +12,15 @@
 --- @code 0 GONE nobody holds it: the lease ran out before
 --- @code -6 FENCED another holder has it, with this token, for ms more
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=5
+--- @server redis>=7.0 valkey>=7.2
 --- @native DELEX when="redis>=8.4" note="when no fencing and no repeatable answer is asked"
 --- @note GONE is not always an error: the work may just have taken longer than the lease. Whether that did harm, only the fencing token at the resource decides.
 --- @note The remembered answer lives in the lock's own key: it is lost when a new holder's shorter lease ends first.
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"
 keys(1)

@@ -12,11 +12,11 @@
 --- @code 0 GONE nobody holds it
 --- @code -6 FENCED another holder has it, with this token
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=3
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "word"

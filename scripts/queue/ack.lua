@@ -12,11 +12,11 @@
 --- @code 1 DONE
 --- @code -3 MISSING there is no such job: it was acknowledged before
 --- @code -7 LOST the lease ended and the job is another's or waits again
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry safe
 --- @cost O(log n) max_commands=8
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 keys(4)

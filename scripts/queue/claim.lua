@@ -13,14 +13,14 @@
 --- @reply code:int count:int packed:bytes
 --- @code 1 CLAIMED
 --- @code 0 EMPTY nothing is ready
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(count log n) max_commands=355
+--- @server redis>=7.0 valkey>=7.2
 --- @note packed is, for each job, its id, token, attempt and body, each as a netstring: length, ':', bytes, ','.
 --- @note If the reply is lost, the jobs come back when their lease ends (queue.reap).
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"
 --- @include "digits"

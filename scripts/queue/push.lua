@@ -13,13 +13,13 @@
 --- @code 1 PUSHED
 --- @code 2 REPEATED a job with this id is somewhere in the queue
 --- @code -8 FULL
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=7
---- @note At least once: a job whose worker dies runs again. Its effects elsewhere are not part of the queue.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note At least once: a job whose worker dies runs again. Its effects elsewhere are not part of the queue.
 --- @include "args"
 --- @include "digits"
 keys(3)

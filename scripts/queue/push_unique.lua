@@ -20,13 +20,13 @@
 --- @code 3 REPLACED the waiting one has the new body
 --- @code 4 EXTENDED the waiting one keeps others away for ttl_ms from now
 --- @code -8 FULL
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=11
---- @note A key is taken until its job is acknowledged or dropped, at most for ttl_ms.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note A key is taken until its job is acknowledged or dropped, at most for ttl_ms.
 --- @include "args"
 --- @include "word"
 --- @include "now_ms"

@@ -11,11 +11,11 @@
 --- @arg now_ms int 0..9007199254740991 default=0 test
 --- @reply code:int requeued:int dead:int more:int
 --- @code 1 DONE more is 1 when there is work left
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(batch log n) max_commands=406
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

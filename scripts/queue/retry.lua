@@ -15,11 +15,11 @@
 --- @code 1 DELAYED it comes back after delay_ms (delayed.promote)
 --- @code 3 DEAD it had max_attempts and is in the dead letter queue
 --- @code -7 LOST the lease ended, or the job is another's
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(log n) max_commands=8
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

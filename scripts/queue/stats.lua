@@ -8,13 +8,13 @@
 --- @key dlq zset r persistent template="queue:{queue}:dlq"
 --- @reply code:int ready:int active:int delayed:int dead:int
 --- @code 1 OK
---- @clock none
---- @retry safe
---- @flags no-writes
---- @cost O(1) max_commands=4
 --- @error SCRIPTARG
+--- @clock none
 --- @slot same
+--- @retry safe
+--- @cost O(1) max_commands=4
 --- @server redis>=7.0 valkey>=7.2
+--- @flags no-writes
 --- @include "args"
 keys(4)
 if bad then return bad end

@@ -11,15 +11,15 @@
 --- @code 1 ALLOWED remaining more are
 --- @code 0 REJECTED http=429 retry_after=retry_ms retry_ms is -1 when the cost is above the limit
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=4
+--- @server redis>=7.0 valkey>=7.2
 --- @native INCREX when="redis>=8.8 valkey>=9.2" note="INCREX key BYINT cost UBOUND limit PX window ENX"
 --- @note Around the end of a window twice the limit may pass within one window's length: use rl.sliding_counter where that matters.
 --- @note A counter without a time to live (left by another program) gets one; repaired is 1 then. Cost 0 only looks.
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "stored"
 keys(1)

@@ -12,13 +12,13 @@
 --- @code 1 ALLOWED
 --- @code 0 REJECTED http=429 retry_after=retry_ms
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=3
---- @note The distance between calls is rounded up to whole microseconds: above ten thousand calls a second up to one hundredth fewer pass.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note The distance between calls is rounded up to whole microseconds: above ten thousand calls a second up to one hundredth fewer pass.
 --- @include "args"
 --- @include "now_us"
 --- @include "stored"

@@ -11,11 +11,11 @@
 --- @code 1 QUEUED go on after wait_ms; the place is taken
 --- @code 0 REJECTED http=429 retry_after=wait_ms the queue is longer than max_wait_ms
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=3
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_us"

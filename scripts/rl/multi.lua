@@ -10,13 +10,13 @@
 --- @code 1 ALLOWED remaining is the smallest one
 --- @code 0 REJECTED http=429 retry_after=retry_ms index says by which window
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(n) max_commands=30 max_keys=10
---- @note The limits and windows follow as pairs, in the order of the keys.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note The limits and windows follow as pairs, in the order of the keys.
 --- @include "args"
 --- @include "stored"
 keys(1, 10)

@@ -12,14 +12,14 @@
 --- @code 1 ALLOWED a call of cost 1 would pass
 --- @code 0 REJECTED it would not
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
---- @clock server
---- @retry safe
---- @flags no-writes
---- @cost O(1) max_commands=3
---- @note limit and period_ms are those of the limiter (for a token bucket its refill and per_ms), burst is that of rl.gcra or the capacity of the bucket; the others ignore it.
 --- @error SCRIPTARG
+--- @clock server
 --- @slot same
+--- @retry safe
+--- @cost O(1) max_commands=3
 --- @server redis>=7.0 valkey>=7.2
+--- @flags no-writes
+--- @note limit and period_ms are those of the limiter (for a token bucket its refill and per_ms), burst is that of rl.gcra or the capacity of the bucket; the others ignore it.
 --- @include "args"
 --- @include "word"
 --- @include "now_us"

@@ -13,13 +13,13 @@
 --- @code 1 REFUNDED so much of the amount; the rest was given back by time already
 --- @code 0 NOTHING the limiter is full
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=5
---- @note The arguments are those of rl.peek. A sliding log gives a request back by ZREM of its members.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note The arguments are those of rl.peek. A sliding log gives a request back by ZREM of its members.
 --- @include "args"
 --- @include "word"
 --- @include "now_us"

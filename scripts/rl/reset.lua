@@ -6,13 +6,13 @@
 --- @reply code:int
 --- @code 1 RESET
 --- @code 0 NOTHING there was no state
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry safe
 --- @cost O(1) max_commands=1
---- @native UNLINK when="redis>=4.0" note="the same; the script exists for the typed call and the metrics"
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @native UNLINK when="redis>=4.0" note="the same; the script exists for the typed call and the metrics"
 --- @include "args"
 keys(1)
 if bad then return bad end

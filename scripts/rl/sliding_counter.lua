@@ -11,13 +11,13 @@
 --- @code 1 ALLOWED
 --- @code 0 REJECTED http=429 retry_after=retry_ms
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=4
---- @note Takes the calls of the last window as evenly spread. A burst at its end may let up to one limit more through in the window after it; a sliding window of two lengths never sees more than twice the limit.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Takes the calls of the last window as evenly spread. A burst at its end may let up to one limit more through in the window after it; a sliding window of two lengths never sees more than twice the limit.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

@@ -13,13 +13,13 @@
 --- @code 2 REPEATED this request was admitted before and is counted once
 --- @code 0 REJECTED http=429 retry_after=retry_ms
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(limit) memory, O(log n) time max_commands=107
---- @note Takes memory for every admitted request of the window: for large limits use rl.sliding_counter or rl.gcra.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Takes memory for every admitted request of the window: for large limits use rl.sliding_counter or rl.gcra.
 --- @include "args"
 --- @include "now_ms"
 --- @include "digits"

@@ -12,13 +12,13 @@
 --- @code 1 ALLOWED
 --- @code 0 REJECTED http=429 retry_after=retry_ms
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=4
---- @note Counts in millionths of a token, so nothing is lost by rounding at any rate; a refused call changes nothing.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Counts in millionths of a token, so nothing is lost by rounding at any rate; a refused call changes nothing.
 --- @include "args"
 --- @include "now_us"
 --- @include "stored"

@@ -14,13 +14,13 @@
 --- @code 0 HELD by the holder with this token, for ms more
 --- @code -8 FULL the owner has 100 holds
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=7
---- @note Each hold has a request of its own, named again at release: a lost reply followed by a retry cannot leave a hold that nobody knows of.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Each hold has a request of its own, named again at release: a lost reply followed by a retry cannot leave a hold that nobody knows of.
 --- @include "args"
 --- @include "stored"
 keys(2)

@@ -13,13 +13,13 @@
 --- @code 0 GONE nobody holds it
 --- @code -6 FENCED another holder has it, with this token
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry reqid
 --- @cost O(1) max_commands=4
---- @note The request is the one that the hold was acquired with.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note The request is the one that the hold was acquired with.
 --- @include "args"
 --- @include "stored"
 keys(1)

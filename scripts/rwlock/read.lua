@@ -15,13 +15,13 @@
 --- @code 0 HELD kind 1: a writer holds it, 3: a writer waits; for ms more
 --- @code -8 FULL 10000 readers
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=10
---- @note A reader whose lease ran out no longer keeps writers away, whether it knows it or not.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note A reader whose lease ran out no longer keeps writers away, whether it knows it or not.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

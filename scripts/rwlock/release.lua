@@ -10,13 +10,13 @@
 --- @code 1 RELEASED kind 1: a write hold, 2: a read hold
 --- @code 0 GONE the holder has none
 --- @code -6 FENCED the holder writes now with another token
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(log n) max_commands=4
---- @note Give the token of the write hold; for a read hold any token (0).
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Give the token of the write hold; for a read hold any token (0).
 --- @include "args"
 --- @include "stored"
 keys(2)

@@ -16,14 +16,14 @@
 --- @code 2 REPEATED this request has it already
 --- @code 0 HELD kind 1: another writer, 2: readers, 3: another writer waits; for ms more
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=10
+--- @server redis>=7.0 valkey>=7.2
 --- @note A refused writer may stop new readers for want_ms (0: it does not). It cannot prolong that while it lasts, so readers get their turn.
 --- @note A reader that asks to write is refused while it reads: two of them would wait for each other for ever.
---- @error SCRIPTARG
---- @slot same
---- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

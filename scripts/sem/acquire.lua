@@ -11,13 +11,13 @@
 --- @code 1 ACQUIRED
 --- @code 2 REPEATED the holder has it already; the lease starts anew
 --- @code 0 REJECTED at the latest after retry_ms a lease ends
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=8
---- @note Not fair: whoever asks when a permit is free gets it.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Not fair: whoever asks when a permit is free gets it.
 --- @include "args"
 --- @include "now_ms"
 --- @include "digits"

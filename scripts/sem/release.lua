@@ -8,11 +8,11 @@
 --- @reply code:int
 --- @code 1 RELEASED
 --- @code 0 GONE the holder had none any more
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(log n) max_commands=3
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

@@ -9,11 +9,11 @@
 --- @reply code:int ms:int
 --- @code 1 RENEWED
 --- @code -7 LOST the lease ended before
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(log n) max_commands=5
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

@@ -13,13 +13,13 @@
 --- @code 1 ADDED
 --- @code -8 FULL the total would pass 2^53 - 1
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock key-ttl
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=8
---- @note Amounts are whole numbers of the smallest unit: INCRBYFLOAT cannot add 0.1 ten times to 1. Entries are at|id|amount, newest first.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note Amounts are whole numbers of the smallest unit: INCRBYFLOAT cannot add 0.1 ten times to 1. Entries are at|id|amount, newest first.
 --- @include "args"
 --- @include "sint"
 --- @include "signed"

@@ -14,11 +14,11 @@
 --- @code -2 CONFLICT it was confirmed, or expired
 --- @code -3 MISSING there is no such reservation, or its end was forgotten after keep_ms
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=6
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

@@ -9,13 +9,13 @@
 --- @code -4 INSUFFICIENT left is what there is
 --- @code -3 MISSING there is no such stock
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry unsafe
 --- @cost O(1) max_commands=2
---- @note After a lost reply nobody can tell whether it was taken: where that matters, use stock.reserve, which has an id.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note After a lost reply nobody can tell whether it was taken: where that matters, use stock.reserve, which has an id.
 --- @include "args"
 --- @include "stored"
 keys(1)

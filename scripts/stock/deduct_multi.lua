@@ -9,13 +9,13 @@
 --- @code -4 INSUFFICIENT the stock at index has only left
 --- @code -3 MISSING the stock at index does not exist
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock none
+--- @slot same
 --- @retry unsafe
 --- @cost O(n) max_commands=100 max_keys=50
---- @note All stocks share the hash tag of their group. Items of different groups are on different nodes: reserve each and confirm or cancel all.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note All stocks share the hash tag of their group. Items of different groups are on different nodes: reserve each and confirm or cancel all.
 --- @include "args"
 --- @include "stored"
 keys(1, 50)

@@ -12,11 +12,11 @@
 --- @code 1 DONE more is 1 when there is work left
 --- @code -3 MISSING there is no such stock
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry safe
 --- @cost O(batch log n) max_commands=305
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
 --- @include "args"
 --- @include "now_ms"

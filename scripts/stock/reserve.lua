@@ -16,13 +16,13 @@
 --- @code -4 INSUFFICIENT
 --- @code -3 MISSING there is no such stock
 --- @code -9 BAD_STATE what is stored is not what this script writes; nothing was changed
+--- @error SCRIPTARG
 --- @clock server
+--- @slot same
 --- @retry reqid
 --- @cost O(log n) max_commands=7
---- @note stock + everything reserved + everything confirmed stays the same. A reservation past its lease is still held until stock.expire takes it back: call that now and then.
---- @error SCRIPTARG
---- @slot same
 --- @server redis>=7.0 valkey>=7.2
+--- @note stock + everything reserved + everything confirmed stays the same. A reservation past its lease is still held until stock.expire takes it back: call that now and then.
 --- @include "args"
 --- @include "now_ms"
 --- @include "stored"

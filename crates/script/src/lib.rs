@@ -73,6 +73,9 @@ pub use wrapper::{Decision, Wrapper};
 /// The guides' code is compiled and run.
 #[cfg(doctest)]
 mod guides {
+    #[cfg(feature = "tokio")]
+    #[doc = include_str!("../../../docs/guides/README.md")]
+    struct Begin;
     #[doc = include_str!("../../../docs/guides/locks.md")]
     struct Locks;
     #[doc = include_str!("../../../docs/guides/limits.md")]

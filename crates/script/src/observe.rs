@@ -21,6 +21,8 @@ pub const RESULTS: &str = "redis.script.result.code";
 pub const RETRIES: &str = "redis.script.retry.count";
 /// Replies that broke the contract.
 pub const PARSE_ERRORS: &str = "redis.script.reply.parse_error.count";
+/// Answers that the caller's own reply stood in for, by `code`: `open` or `closed`.
+pub const FALLBACKS: &str = "redis.script.fallback.count";
 /// Calls of a pipeline whose script was gone.
 pub const EVICTED: &str = "redis.script.evicted.count";
 

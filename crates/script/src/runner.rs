@@ -70,17 +70,32 @@ impl<R> Answer<R> {
         matches!(self, Answer::Fallback(..))
     }
 
-    pub(crate) fn or(got: Result<R, Error>, fallback: Fallback<R>) -> Result<Answer<R>, Error> {
-        let (Fallback::Open(instead) | Fallback::Closed(instead)) = fallback;
-        match got {
-            Ok(reply) => Ok(Answer::Script(reply)),
-            // Only where the server is the trouble: a wrong argument or a broken contract is a fault to be seen.
-            Err(e @ (Error::NoAnswer { .. } | Error::Unavailable(_))) => Ok(Answer::Fallback(instead, e)),
-            Err(Error::Refused(text)) if text.starts_with("OOM ") => {
-                Ok(Answer::Fallback(instead, Error::Refused(text)))
-            }
-            Err(e) => Err(e),
+    /// Counts it where the caller's reply stands in.
+    pub(crate) fn or(
+        got: Result<R, Error>,
+        fallback: Fallback<R>,
+        script: &Script,
+        node: impl FnOnce() -> String,
+    ) -> Result<Answer<R>, Error> {
+        let (kind, instead) = match fallback {
+            Fallback::Open(instead) => ("open", instead),
+            Fallback::Closed(instead) => ("closed", instead),
+        };
+        let e = match got {
+            Ok(reply) => return Ok(Answer::Script(reply)),
+            Err(e) => e,
+        };
+        // Only where the server is the trouble: a wrong argument or a broken contract is a fault to be seen.
+        let server = match &e {
+            Error::NoAnswer { .. } | Error::Unavailable(_) => true,
+            Error::Refused(text) => text.starts_with("OOM "),
+            _ => false,
+        };
+        if !server {
+            return Err(e);
         }
+        script.meters().count(observe::FALLBACKS, Mode::Single, &node(), Some(kind), 1);
+        Ok(Answer::Fallback(instead, e))
     }
 }
 
@@ -323,7 +338,7 @@ impl<T: Target> Runner<T> {
         fallback: Fallback<C::Reply>,
     ) -> Result<Answer<C::Reply>, Error> {
         let got = self.call(call);
-        Answer::or(got, fallback)
+        Answer::or(got, fallback, call.script(), || self.target.node(None))
     }
 
     /// Calls any script by its keys and arguments. The slot is checked, the reply is not.

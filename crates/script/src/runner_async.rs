@@ -96,7 +96,8 @@ impl<T: AsyncTarget> AsyncRunner<T> {
         call: &C,
         fallback: Fallback<C::Reply>,
     ) -> Result<Answer<C::Reply>, Error> {
-        Answer::or(self.call(call).await, fallback)
+        let node = || self.shared.target.node(None);
+        Answer::or(self.call(call).await, fallback, call.script(), node)
     }
 
     /// Calls any script by its keys and arguments. The slot is checked, the reply is not.

@@ -57,6 +57,8 @@ fn all<T: Target>(mut runner: Runner<T>) {
     values_that_are_changed_on_the_way(p);
     holders_that_die(p);
     lost_update_of_a_result(p);
+    expired_permits_one_by_one(p);
+    keys_that_are_empty_or_made_up(p);
 }
 
 #[test]
@@ -336,6 +338,52 @@ fn lost_update_of_a_result<T: Target>(p: &mut Place2<'_, T>) {
     let late =
         p.r.call(&idem::Complete { scope, key, fingerprint, owner: "b", result: b"2", ttl_ms }).unwrap();
     assert_eq!(late, idem::CompleteReply::Conflict { attempt: 1 });
+}
+
+/// A limiter that takes every permit that ended in the call that finds them: the more there are, the longer it blocks everyone.
+fn expired_permits_one_by_one<T: Target>(p: &mut Place2<'_, T>) {
+    let script = naive(
+        "local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+         for i = 1, #old do redis.call('ZREM', KEYS[1], old[i]) end
+         return #old",
+    );
+    let fill = naive("for i = 1, 3000 do redis.call('ZADD', KEYS[1], i, '1:h' .. i) end return 1");
+    p.run(&fill, &["bad:permits"], &[]);
+    assert_eq!(
+        p.run(&script, &["bad:permits"], &["5000"]),
+        Value::Int(3000),
+        "three thousand commands in one call"
+    );
+    p.run(&fill, &["conc:{permits}"], &[]);
+    let call = conc::Acquire { subject: "permits", holder: "a", permits: 1, lease_ms: 60_000, cost: 1 };
+    p.cmd(&["CONFIG", "RESETSTAT"]);
+    assert!(matches!(p.r.call(&call).unwrap(), conc::AcquireReply::Acquired { .. }));
+    let stats = p.cmd(&["INFO", "commandstats"]);
+    let text = String::from_utf8(stats.bytes().unwrap().to_vec()).unwrap();
+    let calls = text
+        .lines()
+        .filter(|l| l.starts_with("cmdstat_z"))
+        .filter_map(|l| l.split_once("calls=")?.1.split(',').next()?.parse::<u64>().ok());
+    let commands: u64 = calls.sum();
+    assert!((1..10).contains(&commands), "{commands} commands: {text}");
+    assert_eq!(p.int(&["ZCARD", "conc:{permits}"]), 1);
+}
+
+/// Names of keys that are empty where there is nothing to name, and names that a script puts together from its arguments: the one
+/// goes to another slot, the other is seen by no router, no right and no lint.
+fn keys_that_are_empty_or_made_up<T: Target>(p: &mut Place2<'_, T>) {
+    let script =
+        naive("redis.call('SET', KEYS[1], '1') redis.call('SET', ARGV[1] .. ':made:up', '1') return 1");
+    assert_eq!(p.run(&script, &[""], &["bad"]), Value::Int(1));
+    assert_eq!(p.int(&["EXISTS", "", "bad:made:up"]), 2);
+    p.cmd(&["DEL", "", "bad:made:up"]);
+    for name in ["queue.stats", "rl.multi", "stock.deduct_multi", "lock.multi_release"] {
+        let script = get(name).unwrap();
+        let keys: Vec<&str> = (0..script.header().keys.len()).map(|_| "").collect();
+        let got = p.r.run(script, &keys, &["1", "1", "1000"]);
+        assert!(matches!(&got, Err(Error::ScriptArgument(text)) if text.contains("keys")), "{name}: {got:?}");
+    }
+    assert_eq!(p.int(&["EXISTS", ""]), 0);
 }
 
 /// A release whose DEL is refused must not count as released.

@@ -5,9 +5,10 @@ mod common;
 use common::recorder::Sum;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use totality::{Db, Options};
 use totality_script::catalogue::{idem, rl};
-use totality_script::{Embedded, Pipeline, PipelineMode, Runner, Script};
+use totality_script::{Embedded, Fallback, Pipeline, PipelineMode, Policy, Runner, Script, Single};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber, field};
 
@@ -59,6 +60,29 @@ fn the_metrics_have_their_names() {
     let labels = ["script=rl.gcra", "version=1.0.0", "sha8=", "mode=single", "node=embedded", "code="];
     assert!(all.keys().any(|k| labels.iter().all(|l| k.contains(l))), "{text}");
     assert!(!text.contains(SECRET) && !text.contains("My own"), "{text}");
+}
+
+#[test]
+fn what_the_caller_answers_instead_is_counted() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let sum = Sum::default();
+    metrics::with_local_recorder(&sum, || {
+        let policy = Policy { attempts: 1, timeout: Duration::from_millis(200), ..Policy::default() };
+        let mut r = Runner::new(Single::open("redis://127.0.0.1:1/").unwrap()).with_policy(policy);
+        let call = rl::Gcra { subject: "s", limit: 10, period_ms: 1000, burst: 2, cost: 1 };
+        let pass = rl::GcraReply::Allowed { remaining: 0, retry_ms: 0, reset_ms: 0 };
+        let stop = rl::GcraReply::Rejected { remaining: 0, retry_ms: 1000, reset_ms: 0 };
+        assert!(r.call_or(&call, Fallback::Open(pass.clone())).unwrap().is_fallback());
+        assert!(r.call_or(&call, Fallback::Closed(stop)).unwrap().is_fallback());
+        // A wrong argument is a fault, not a reason to let it pass.
+        assert!(r.call_or(&rl::Gcra { burst: 0, ..call }, Fallback::Open(pass)).is_err());
+    });
+    let text = format!("{:#?}", sum.all());
+    for code in ["code=open", "code=closed"] {
+        assert_eq!(sum.total("redis.script.fallback.count", code), 1, "{text}");
+    }
+    assert_eq!(sum.total("redis.script.fallback.count", "script=rl.gcra,"), 2, "{text}");
+    assert_eq!(sum.total("redis.script.error.count", "code=CONNECTION"), 2, "{text}");
 }
 
 /// Keeps every field of every span as text.

@@ -35,3 +35,16 @@ fn five_calls_then_429() {
     drop(server);
     assert!(get(address, "ann").starts_with("HTTP/1.1 200"), "open when the server is gone");
 }
+
+/// The guide shows what is compiled here, and it is short.
+#[test]
+fn the_guide_shows_this_service() {
+    let guide = include_str!("../../../docs/guides/limits.md");
+    let code = guide.split("```rust,ignore\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let source = include_str!("../src/lib.rs");
+    let lines: Vec<&str> = code.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    for line in &lines {
+        assert!(source.contains(line), "the example has no {line}");
+    }
+    assert!(lines.len() < 20, "{} lines", lines.len());
+}
