@@ -12,6 +12,7 @@ use crate::engine::{NoTicker, Outgoing};
 use crate::execute::{self, Call, Readmit};
 use crate::keyspace::Keyspace;
 use crate::reply::Reply;
+use crate::spec::Flags;
 use crate::state::ServerState;
 use crate::value::Type;
 use smallvec::SmallVec;
@@ -306,14 +307,14 @@ fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str
         }
         None => reply.null_array(),
         Some(text) => {
-            sv.stats.count_error(b"UNBLOCKED");
+            sv.stats.count_error(text.split(' ').next().unwrap_or_default().as_bytes());
             reply.error(text.as_bytes());
         }
     }
     let stats = &mut sv.stats.commands[waiter.command.id as usize];
     stats.calls += 1;
     // A command that a replica does not run counts as refused.
-    let refused = error == Some(ROLE_CHANGED);
+    let refused = error.is_some_and(|text| text == ROLE_CHANGED || text.starts_with("REDIRECT"));
     stats.failed += u64::from(error.is_some() && !refused);
     stats.rejected += u64::from(refused);
     if let Some(client) = sv.clients.get_mut(id) {
@@ -331,14 +332,25 @@ pub fn unblock(ks: &mut Keyspace, sv: &mut ServerState, client: ClientId, with_e
 const ROLE_CHANGED: &str =
     "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
 
-/// Ends all waits, with an error, and closes the connections: the server became a replica.
+/// Ends waits with an error: the server became a replica. Who can be sent to the primary is sent there, others are
+/// disconnected; who reads from replicas on purpose waits on.
 pub fn unblock_all(ks: &mut Keyspace, sv: &mut ServerState) {
     let waiting: Vec<ClientId> = ks.blocked.by_client.keys().copied().collect();
+    let primary = sv.repl.upstream().map(|upstream| format!("REDIRECT {}:{}", upstream.host, upstream.port));
     for id in waiting {
-        if let Some(client) = sv.clients.get_mut(id) {
-            client.close = true;
+        let Some(waiter) = ks.blocked.by_client.get(&id) else { continue };
+        let Some(client) = sv.clients.get_mut(id) else { continue };
+        if client.reads_replicas && !waiter.command.spec.flags.contains(Flags::WRITE) {
+            continue;
         }
-        end(ks, sv, id, Some(ROLE_CHANGED));
+        let for_keys = !waiter.request.keys.is_empty();
+        match primary.as_deref().filter(|_| client.capa_redirect && for_keys) {
+            Some(text) => end(ks, sv, id, Some(text)),
+            None => {
+                client.close = true;
+                end(ks, sv, id, Some(ROLE_CHANGED))
+            }
+        };
     }
 }
 

@@ -113,6 +113,8 @@ pub struct Client {
     pub proto: Proto,
     /// It may run commands.
     pub authenticated: bool,
+    /// It once was, or needed not.
+    pub ever_authenticated: bool,
     /// ACL user.
     pub user: Arc<User>,
     /// Its commands are checked: the user may not do everything.
@@ -183,6 +185,7 @@ impl Client {
             db: 0,
             proto: Proto::Resp2,
             authenticated,
+            ever_authenticated: authenticated,
             restricted: user.is_restricted(),
             user,
             multi: None,

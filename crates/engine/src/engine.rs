@@ -333,6 +333,7 @@ impl Engine {
         self.ks.effects.apart = true;
         let (_, keys_left) = self.ks.expire_cycle(stale, &mut out_of_time);
         let (_, fields_left) = self.ks.field_cycle(stale, &mut out_of_time);
+        self.ks.expire_own(&mut out_of_time);
         let now = self.sv.clock.now_us();
         let spent = now.saturating_sub(start);
         self.ks.stats.expiry_us += spent;

@@ -89,11 +89,14 @@ pub fn client_command(
         }
         Err(error) => {
             if ks.obeys {
-                let (text, name) = (error.text().escape_ascii(), argv[0].escape_ascii());
-                let text = format!(
-                    "== CRITICAL == This replica is sending an error to its primary: '{text}' after processing the command '{name}'"
+                note_divergence(sv, &argv[0].escape_ascii().to_string(), error.text());
+            } else if sv.clients.get(id).is_some_and(|client| client.replica) {
+                note_unexpected(
+                    sv,
+                    ("primary", "replica"),
+                    &argv[0].escape_ascii().to_string(),
+                    error.text(),
                 );
-                sv.log(LogLevel::Warning, text);
             }
             reject(sv, id, argv, &error);
             reply.error(error.text());
@@ -189,6 +192,10 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             command.full_name
         )));
     }
+    // What a replica sends is not held up by CLIENT PAUSE, so it may not reach the data.
+    if client.replica && flags.intersects(Flags::WRITE.union(Flags::READONLY).union(Flags::MAY_REPLICATE)) {
+        return Err(CmdError::new("ERR Replica can't interact with the keyspace"));
+    }
     if ks.paused && !client.replica && !client.primary {
         let pause = sv.pause.filter(|pause| pause.until > ks.now);
         let held = pause.is_some() || sv.held.any();
@@ -213,6 +220,9 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
         return Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) });
     }
     if !sv.repl.is_primary() {
+        if obey::must_wait(sv, client, command, argv) {
+            return Ok(Admitted::Postpone);
+        }
         obey::judge(sv, client, command, argv)?;
     }
     if lacks_replicas(sv) {
@@ -444,6 +454,9 @@ fn reject(sv: &mut ServerState, id: ClientId, argv: &[&[u8]], error: &CmdError) 
     sv.stats.count_error(error.code());
     if let Ok(command) = commands::resolve_any_arity(argv) {
         sv.stats.commands[command.id as usize].rejected += 1;
+        if let Some(client) = sv.clients.get_mut(id) {
+            client.last_command = Some(command);
+        }
     }
     if let Some(multi) = sv.clients.get_mut(id).and_then(|c| c.multi.as_mut()) {
         multi.abort = true;
@@ -504,6 +517,9 @@ pub fn call(
         Err(error) => {
             cx.sv.stats.count_error(error.code());
             cx.reply.error(error.text());
+            if cx.ks.obeys {
+                note_divergence(cx.sv, &command.full_name, error.text());
+            }
             true
         }
     };
@@ -512,11 +528,12 @@ pub fn call(
         crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
     }
     // A script that ends with an error wrote it as its reply.
-    let failed = failed || reply.errors() > 0;
+    let replied = !failed && reply.errors() > 0;
+    let failed = failed || replied;
     if ks.obeys {
         ks.now = now;
-        if failed {
-            note_divergence(sv, command, argv);
+        if replied {
+            note_divergence(sv, &command.full_name, b"an error in its reply");
         }
     }
     // SAVE and others set it to zero: that is no change.
@@ -547,11 +564,17 @@ pub fn call(
 
 /// The primary did what cannot be done here: the data sets differ.
 #[cold]
-fn note_divergence(sv: &mut ServerState, command: &Command, argv: &[&[u8]]) {
-    let key = argv.get(1).map(|key| key[..key.len().min(64)].escape_ascii().to_string()).unwrap_or_default();
+fn note_divergence(sv: &mut ServerState, command: &str, error: &[u8]) {
+    note_unexpected(sv, ("replica", "primary"), command, error);
+}
+
+/// An error on a link between servers, where nobody reads it.
+#[cold]
+fn note_unexpected(sv: &mut ServerState, (from, to): (&str, &str), command: &str, error: &[u8]) {
+    sv.stats.unexpected_errors += 1;
+    let error = error[..error.len().min(4096)].escape_ascii().to_string().replace("\\'", "'");
     let text = format!(
-        "== CRITICAL == A command of the master failed on this replica: '{}' on '{key}'",
-        command.full_name
+        "== CRITICAL == This {from} is sending an error to its {to}: '{error}' after processing the command '{command}'"
     );
     sv.log(LogLevel::Warning, text);
 }

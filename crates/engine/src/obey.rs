@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::commands::Command;
 use crate::error::{CmdError, Res};
-use crate::replication::LinkState;
+use crate::replication::{FailoverState, LinkState};
 use crate::script::command_flags;
 use crate::spec::Flags;
 use crate::state::ServerState;
@@ -39,14 +39,25 @@ fn flags(sv: &ServerState, client: &Client, command: &Command, argv: &[&[u8]]) -
     (queued().fold(own, Flags::union), queued().fold(own, Flags::intersection))
 }
 
+fn redirects(sv: &ServerState, client: &Client, any: Flags) -> bool {
+    let reads = any.contains(Flags::READONLY) && !client.reads_replicas;
+    client.capa_redirect && (any.contains(Flags::WRITE) || reads) && !sv.config.cluster_enabled
+}
+
+/// True for a command that is to be sent to a server that does not take it yet: a failover is under way.
+#[cold]
+pub fn must_wait(sv: &ServerState, client: &Client, command: &Command, argv: &[&[u8]]) -> bool {
+    sv.repl.failover.state == FailoverState::InProgress
+        && redirects(sv, client, flags(sv, client, command, argv).0)
+}
+
 /// Judges a command of a client of a replica.
 #[cold]
 pub fn judge(sv: &ServerState, client: &Client, command: &Command, argv: &[&[u8]]) -> Res {
     let (any, all) = flags(sv, client, command, argv);
     let writes = any.contains(Flags::WRITE);
     if let Some(upstream) = sv.repl.upstream() {
-        let reads = any.contains(Flags::READONLY) && !client.reads_replicas;
-        if client.capa_redirect && (writes || reads) && !sv.config.cluster_enabled {
+        if redirects(sv, client, any) {
             return Err(CmdError::owned(format!("REDIRECT {}:{}", upstream.host, upstream.port)));
         }
         if sv.config.replica_read_only && writes {

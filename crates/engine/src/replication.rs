@@ -16,7 +16,7 @@ pub(crate) mod sync;
 use crate::client::ClientId;
 use crate::engine::Outgoing;
 use crate::keyspace::Keyspace;
-use crate::state::ServerState;
+use crate::state::{LogLevel, ServerState};
 use backlog::Backlog;
 pub use replica::{Announced, Replica, ReplicaState, Without};
 
@@ -381,11 +381,10 @@ pub fn attach(ks: &mut Keyspace, sv: &mut ServerState, replica: Replica) {
 
 /// Forgets the replica that a client is, if it is one.
 pub fn detach(ks: &mut Keyspace, sv: &mut ServerState, client: ClientId) {
-    let before = sv.repl.replicas.len();
-    sv.repl.replicas.retain(|replica| replica.client != client);
-    if sv.repl.replicas.len() == before {
-        return;
-    }
+    let Some(at) = sv.repl.replicas.iter().position(|replica| replica.client == client) else { return };
+    let name = sv.repl.replicas[at].name(sv);
+    sv.repl.replicas.remove(at);
+    sv.log(LogLevel::Notice, format!("Connection with replica {name} lost."));
     if sv.repl.replicas.is_empty() {
         sv.repl.none_since = (sv.stamp / 1_000_000) as i64;
     }
@@ -397,10 +396,6 @@ pub fn detach(ks: &mut Keyspace, sv: &mut ServerState, client: ClientId) {
 /// The server becomes a replica of another, or of another than before. What it has of the stream stays until the link
 /// finds that it cannot go on from there. The owner is to be asked to [`Request::Relink`].
 pub fn become_replica(ks: &mut Keyspace, sv: &mut ServerState, host: &str, port: u16) {
-    // In a failover they wait on until it has succeeded.
-    if sv.repl.failover.state != FailoverState::InProgress {
-        crate::blocked::unblock_all(ks, sv);
-    }
     if sv.repl.is_primary() {
         // Going on from what it has itself is possible when the new primary was its replica.
         let size = sv.config.repl_backlog_size;
@@ -413,6 +408,10 @@ pub fn become_replica(ks: &mut Keyspace, sv: &mut ServerState, host: &str, port:
     sv.config.replicaof = Some((host.to_owned(), port));
     ks.replica = true;
     crate::execute::update_recording(ks, sv);
+    // In a failover they wait on until it has succeeded.
+    if sv.repl.failover.state != FailoverState::InProgress {
+        crate::blocked::unblock_all(ks, sv);
+    }
 }
 
 /// The server becomes a primary. Its stream goes on under a new name, and its replicas come back to hear it. The owner
@@ -424,6 +423,7 @@ pub fn become_primary(ks: &mut Keyspace, sv: &mut ServerState) {
     sv.repl.role = Role::Primary;
     sv.config.replicaof = None;
     ks.replica = false;
+    ks.own.clear();
     sv.repl.shift_id();
     drop_replicas(sv);
     sv.repl.selected = None;
@@ -435,6 +435,14 @@ pub fn become_primary(ks: &mut Keyspace, sv: &mut ServerState) {
 /// under a new name: replicas that were there need no snapshot.
 pub fn resume(ks: &mut Keyspace, sv: &mut ServerState) {
     let Some((id, offset, _)) = sv.repl.restored.take() else { return };
+    begin_behind(ks, sv, id, offset);
+}
+
+/// The stream begins behind another's place. Later calls change nothing.
+pub(crate) fn begin_behind(ks: &mut Keyspace, sv: &mut ServerState, id: String, offset: u64) {
+    if sv.repl.backlog.is_some() {
+        return;
+    }
     sv.repl.id2 = id;
     sv.repl.second_offset = offset as i64 + 1;
     sv.repl.jump(offset);

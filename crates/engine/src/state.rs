@@ -51,6 +51,8 @@ pub struct ServerState {
     pub running: Option<Running>,
     /// DEBUG SET-SKIP-CHECKSUM-VALIDATION: RESTORE takes payloads whatever their checksum.
     pub skip_checksum: bool,
+    /// DEBUG CLIENT-ENFORCE-REPLY-LIST: no reply is small, where replies are limited.
+    pub reply_lists: bool,
     /// DEBUG PAUSE-CRON: nothing is done by itself.
     pub cron_paused: bool,
     /// CLIENT PAUSE.
@@ -177,6 +179,7 @@ impl ServerState {
             scripts: Scripts::default(),
             running: None,
             skip_checksum: false,
+            reply_lists: false,
             cron_paused: false,
             pause: None,
             held: Held::default(),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use support::Bench;
 use totality_engine::commands::{self, Command};
 use totality_engine::spec::{Flags, Group, KeyFlags};
-use totality_engine::{ClientId, ConnInfo};
+use totality_engine::{ClientId, ConnInfo, Outgoing};
 
 /// What a marked argument needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,11 +167,47 @@ impl Stage {
             |head: &[&'static str]| head.iter().copied().chain(argv.iter().copied()).collect::<Vec<_>>();
         give(self, "script", &in_script(&["EVAL", "return redis.pcall(unpack(ARGV))", "0"]));
         give(self, "function", &in_script(&["FCALL", "relay", "0"]));
+        give(self, "explain", &in_script(&["SCRIPT", "EXPLAIN", "return redis.pcall(unpack(ARGV))", "0"]));
         out.push(("MULTI", self.in_multi(&argv, rules)));
         if let Some(answer) = self.in_exec(case, &argv, rules) {
             out.push(("EXEC", answer));
         }
+        if let Some(answer) = self.waiting(case, &argv, rules) {
+            out.push(("waiting", answer));
+        }
         out
+    }
+
+    /// Given with the right, which is gone when what it waits for is there; `None` for what does not wait for keys.
+    fn waiting(&mut self, case: &Case, argv: &[&str], rules: &[String]) -> Option<String> {
+        if !case.command.spec.flags.contains(Flags::BLOCKING) || case.marks.is_empty() {
+            return None;
+        }
+        let client = self.user(&["+@all".to_owned(), "~*".to_owned(), "&*".to_owned()]);
+        let waits = self.bench.run_as(client, argv).is_empty();
+        let mut change = vec!["ACL", "SETUSER", "u", "reset", "on", "nopass"];
+        change.extend(rules.iter().map(String::as_str));
+        self.bench.run(&change);
+        while self.bench.engine.next_outgoing().is_some() {}
+        for (at, _) in case.marks.iter().filter(|_| waits) {
+            let key = argv[*at];
+            match case.command.spec.group {
+                Group::List => self.bench.run(&["RPUSH", key, "x"]),
+                Group::SortedSet => self.bench.run(&["ZADD", key, "1", "x"]),
+                _ => self.bench.run(&["XADD", key, "*", "f", "v"]),
+            };
+        }
+        let mut answer = String::new();
+        while let Some(outgoing) = self.bench.engine.next_outgoing() {
+            if let Outgoing::Reply { client: to, bytes } = outgoing
+                && to == client
+            {
+                answer += &String::from_utf8_lossy(&bytes);
+            }
+        }
+        self.bench.run(&["FLUSHALL"]);
+        self.bench.engine.disconnect(client);
+        waits.then_some(answer)
     }
 
     /// Queued without the right.
@@ -230,6 +266,13 @@ fn is_refusal(origin: &str, command: &Command, answer: &str, why: &str) -> bool 
     if from_script && flags.contains(Flags::NOSCRIPT) {
         return answer == "-ERR This Redis command is not allowed from script\r\n";
     }
+    if origin == "explain" {
+        // Who may not call EVAL may not try it either.
+        return answer.starts_with("-NOPERM")
+            || answer.contains("ACL failure in script: ") && answer.contains(why)
+            || why.contains("SORT") && answer.contains(why)
+            || flags.contains(Flags::NOSCRIPT) && answer.contains("command is not allowed from script");
+    }
     if from_script {
         return answer.starts_with("-ERR ACL failure in script: ") && answer.contains(why)
             || answer.starts_with("-ERR ") && why.contains("SORT") && answer.contains(why);
@@ -251,11 +294,14 @@ fn is_refusal(origin: &str, command: &Command, answer: &str, why: &str) -> bool 
 #[test]
 fn nobody_does_what_he_may_not() {
     let mut stage = Stage::new();
-    let (mut tried, mut wrong) = (0, Vec::new());
+    let (mut tried, mut waited, mut wrong) = (0, BTreeSet::new(), Vec::new());
     for case in cases() {
         for attempt in attempts(&case) {
             for (origin, answer) in stage.give_everywhere(&case, &attempt.rules) {
                 tried += 1;
+                if origin == "waiting" {
+                    waited.insert(case.command.full_name.clone());
+                }
                 if !is_refusal(origin, case.command, &answer, &attempt.why) {
                     wrong.push(format!("{} ({origin}; {}): {answer}", case.line, attempt.rules.join(" ")));
                 }
@@ -269,6 +315,7 @@ fn nobody_does_what_he_may_not() {
     println!("{tried} attempts");
     assert!(wrong.is_empty(), "{} of {tried} are not refused:\n{}", wrong.len(), wrong.join("\n"));
     assert!(tried > 4000, "{tried}");
+    assert!(waited.len() >= 8, "{waited:?}");
 }
 
 #[test]

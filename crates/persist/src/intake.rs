@@ -6,39 +6,84 @@ use totality_engine::ClientId;
 use totality_engine::dump::load::{LoadOptions, LoadSteps, Loaded};
 use totality_engine::keyspace::Keyspace;
 use totality_engine::state::ServerState;
-use totality_rdb::Streamed;
 use totality_rdb::file::FileReader;
+use totality_rdb::{Input, Pushed, Streamed};
 
 /// Keys that are taken in between two looks at the clock.
 const STEP: u64 = 64;
+/// Bytes without which a snapshot cannot be begun.
+const HEAD: usize = 9;
 
 /// A data set in the making.
-pub struct Intake<R> {
-    file: FileReader<Streamed<R>>,
+pub struct Intake<I> {
+    file: FileReader<I>,
     steps: LoadSteps,
     ks: Keyspace,
     client: ClientId,
 }
 
-impl<R> std::fmt::Debug for Intake<R> {
+impl<I> std::fmt::Debug for Intake<I> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Intake").field("client", &self.client).finish_non_exhaustive()
     }
 }
 
-impl<R: Read> Intake<R> {
-    /// Reads the head of a snapshot. Keys past their deadline are kept: who sent them says when they go.
+impl<R: Read> Intake<Streamed<R>> {
+    /// Reads the head of a snapshot that is there as a whole.
     ///
     /// # Errors
     /// When it is no snapshot, or one of a version that cannot be read.
-    pub fn begin(source: R, ks: &Keyspace, sv: &mut ServerState) -> Result<Intake<R>, String> {
+    pub fn begin(source: R, ks: &Keyspace, sv: &mut ServerState) -> Result<Self, String> {
+        Intake::open(Streamed::new(source, sv.config.rdbchecksum), ks, sv)
+    }
+}
+
+impl Intake<Pushed> {
+    /// True when `bytes` suffice for [`Intake::begin_live`].
+    pub fn can_begin(bytes: &[u8]) -> bool {
+        bytes.len() >= HEAD
+    }
+
+    /// Reads the head of a snapshot of which more comes later: see [`Intake::input`].
+    ///
+    /// # Errors
+    /// When it is no snapshot, or one of a version that cannot be read.
+    pub fn begin_live(first: Vec<u8>, ks: &Keyspace, sv: &mut ServerState) -> Result<Self, String> {
+        Intake::open(Pushed::new(first, sv.config.rdbchecksum), ks, sv)
+    }
+
+    /// Goes on until the end, until `out_of_time` says so or there is nothing to read for now. True at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the snapshot, and where.
+    pub fn step_live(
+        &mut self,
+        sv: &mut ServerState,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, String> {
+        if !self.input().is_ready() {
+            return Ok(false);
+        }
+        match self.step(sv, out_of_time) {
+            Err(_) if self.input().retry() => Ok(false),
+            other => other,
+        }
+    }
+}
+
+impl<I: Input> Intake<I> {
+    /// Keys past their deadline are kept: who sent them says when they go.
+    fn open(input: I, ks: &Keyspace, sv: &mut ServerState) -> Result<Self, String> {
         let strict = sv.config.rdb_version_check == 0;
-        let check = sv.config.rdbchecksum;
-        let file =
-            FileReader::open(Streamed::new(source, check), strict, check).map_err(|e| e.to_string())?;
+        let file = FileReader::open(input, strict, sv.config.rdbchecksum).map_err(|e| e.to_string())?;
         let client = reader_client(sv);
         let steps = LoadSteps::new(client, LoadOptions::default(), true);
         Ok(Intake { file, steps, ks: ks.twin(&sv.config), client })
+    }
+
+    /// Where it is read from.
+    pub fn input(&mut self) -> &mut I {
+        self.file.input()
     }
 
     /// Goes on until the end or until `out_of_time` says so. True at the end.
@@ -51,10 +96,11 @@ impl<R: Read> Intake<R> {
         out_of_time: &mut dyn FnMut() -> bool,
     ) -> Result<bool, String> {
         self.ks.begin_unit(sv.stamp);
+        let keys = if sv.config.key_load_delay > 0 { 1 } else { STEP };
         loop {
             if self
                 .steps
-                .go_on(&mut self.ks, sv, &mut self.file, STEP, &mut |_, _, _| true)
+                .go_on(&mut self.ks, sv, &mut self.file, keys, &mut |_, _, _| true)
                 .map_err(|e| e.to_string())?
             {
                 return Ok(true);
@@ -70,14 +116,14 @@ impl<R: Read> Intake<R> {
         self.file.offset()
     }
 
-    /// Puts what was taken in into the place of what is there. Gives the source and what the snapshot says of itself.
-    pub fn finish(self, ks: &mut Keyspace, sv: &mut ServerState) -> (R, Loaded) {
+    /// Puts what was taken in into the place of what is there. Gives the input and what the snapshot says of itself.
+    pub fn finish(self, ks: &mut Keyspace, sv: &mut ServerState) -> (I, Loaded) {
         sv.clients.remove(self.client);
         ks.adopt(self.ks);
         let loaded = self.steps.loaded.clone();
         sv.scripts.libraries = self.steps.into_libraries();
         sv.persist.loaded = (loaded.expired, loaded.keys);
-        (self.file.into_input().into_parts().0, loaded)
+        (self.file.into_input(), loaded)
     }
 
     /// Gives up: what is there stays.

@@ -26,6 +26,7 @@ pub use copy::load_copy;
 pub use intake::Intake;
 pub use look::load_files;
 pub use persist::{Persist, Piece};
+pub use totality_rdb::{Pushed, Streamed};
 
 use std::io;
 

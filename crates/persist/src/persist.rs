@@ -1,12 +1,13 @@
 //! The owner's side of files.
 
 mod reload;
+mod replaced;
 
 use crate::copy::Copying;
 use crate::disk::{Disk, RealDisk, remove_temporary};
 use crate::load::{self, open_snapshot, read_log, read_snapshot};
 use crate::log::{Fatal, Log, Names};
-use crate::manifest::{FileKind, Manifest, Part};
+use crate::manifest::{Manifest, Part};
 use crate::reason;
 use crate::writer::{FileWriter, Seal, Target, Waker};
 use std::any::Any;
@@ -79,6 +80,8 @@ struct Running {
     sent: bool,
     /// The base that it becomes.
     base: Option<Part>,
+    /// Effects that are in it, by their offset in the append-only file.
+    covers: u64,
     began: Instant,
 }
 
@@ -211,11 +214,8 @@ impl Persist {
         let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };
         let began = Instant::now();
         // On a replica the primary says when keys go.
-        let options = LoadOptions {
-            drop_expired: sv.config.replicaof.is_none(),
-            keep_streamed: true,
-            ..LoadOptions::default()
-        };
+        let options =
+            LoadOptions { drop_expired: sv.config.replicaof.is_none(), feed: true, ..LoadOptions::default() };
         loading::begin(sv, self.disk.len(path).unwrap_or(0));
         let loaded = read_snapshot(ks, sv, &mut file, options, ticker).map_err(fatal)?;
         sv.repl.restored = loaded.position();
@@ -521,7 +521,8 @@ impl Persist {
         if sv.config.rdb_key_save_delay > 0 {
             ks.slow_snapshot();
         }
-        self.running = Some(Running { job, purpose, sink, sent: false, base, began: Instant::now() });
+        let covers = sv.persist.log.offset.0;
+        self.running = Some(Running { job, purpose, sink, sent: false, base, covers, began: Instant::now() });
         sv.persist.job = Some((job, now(sv)));
         self.next_step = Instant::now();
     }
@@ -744,7 +745,7 @@ impl Persist {
             Sink::Replicas(_) => None,
         });
         let Some(result) = ended else { return };
-        let Some(Running { job, base, began, .. }) = self.running.take() else { return };
+        let Some(Running { job, base, covers, began, .. }) = self.running.take() else { return };
         ks.drop_snapshot();
         sv.persist.job = None;
         sv.persist.last_copied[usize::from(job == Job::Rewrite)] = sv.persist.copied;
@@ -780,6 +781,9 @@ impl Persist {
                 match done {
                     Ok(()) => {
                         sv.persist.rewrite_failures = 0;
+                        let safe = &mut sv.persist.log.offset.1;
+                        *safe = covers.max(*safe);
+                        sv.repl.acked = true;
                         sv.log(LogLevel::Notice, "Background AOF rewrite finished successfully");
                     }
                     Err(why) => {
@@ -825,40 +829,6 @@ impl Persist {
         }
     }
 
-    /// A base is complete.
-    fn take_base(&mut self, ks: &mut Keyspace, sv: &mut ServerState, base: Part) -> Result<(), String> {
-        let keep_old = sv.config.aof_disable_auto_gc;
-        if let Some(log) = &mut self.log {
-            return log.take_base(base, &mut sv.persist.log, keep_old);
-        }
-        let names = Names::of(&self.dir, &sv.config);
-        let old = load::find_manifest(&*self.disk, &self.dir, &names, sv)?;
-        let mut manifest = Manifest { base: Some(base), ..Manifest::default() };
-        let gone = old.parts().chain(&old.history).cloned();
-        manifest.history = gone.map(|part| Part { kind: FileKind::History, ..part }).collect();
-        if sv.persist.log.state != LogState::Starting {
-            // The file is off; still, the rewrite was asked for.
-            return names.store(&*self.disk, &manifest).map_err(|e| reason(&e));
-        }
-        // The commands since wait in memory; their part comes after all that were there.
-        let seq = old.next_incr();
-        manifest.incr.push(Part {
-            name: format!("{}.{seq}.incr.aof", names.name),
-            seq,
-            kind: FileKind::Incr,
-        });
-        let mut log =
-            Log::open(self.disk.clone(), names, manifest, self.waker.clone()).map_err(|e| reason(&e))?;
-        if !keep_old {
-            log.remove_history()?;
-        }
-        (sv.persist.log.size, sv.persist.log.base_size) = (log.size(), log.size());
-        sv.persist.log.state = LogState::On;
-        self.log = Some(log);
-        update_recording(ks, sv);
-        Ok(())
-    }
-
     /// Periodic work: save points, rewrites, `appendonly` as it is configured.
     pub fn cron(&mut self, engine: &mut Engine) {
         let Engine { ks, sv } = engine;
@@ -900,25 +870,6 @@ impl Persist {
             // What waits for the old delay goes on.
             "rdb-key-save-delay" => self.next_step = Instant::now(),
             _ => {}
-        }
-    }
-
-    /// The whole data set was replaced: what is written of the old one is of no use, and the append-only file begins
-    /// anew.
-    pub fn replaced(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
-        self.cancel(ks, sv);
-        if let Some(mut log) = self.log.take()
-            && let Err(why) = log.flush(&mut sv.persist.log)
-        {
-            sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
-        }
-        sv.persist.log = LogInfo::after(&sv.persist.log);
-        sv.repl.acked = true;
-        self.follow_config(ks, sv);
-        if sv.persist.rewrite_scheduled {
-            // Until the new base is there, a crash would bring the old data set back.
-            self.next_rewrite = Instant::now();
-            let _ = self.begin_rewrite(ks, sv);
         }
     }
 

@@ -431,3 +431,25 @@ fn what_is_no_command_is_not_passed_over() {
         assert!(refused.contains(why), "{refused}");
     }
 }
+
+#[test]
+fn what_a_new_base_holds_is_safe() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let mut m = Machine::start(MemoryDisk::default(), &clock, &[("rdb-key-save-delay", "100000000")]);
+    m.expect("SET a 1", "+OK\r\n");
+    m.expect("BGSAVE", "+Background saving started\r\n");
+    m.expect("CONFIG SET appendonly yes", "+OK\r\n");
+    m.files.config_changed(&mut m.engine, "appendonly");
+    // The rewrite waits for the snapshot, and this write for the rewrite.
+    m.expect("SET a 2", "+OK\r\n");
+    assert!(!m.engine.sv.is_safe(m.client));
+    m.expect("CONFIG SET rdb-key-save-delay 0", "+OK\r\n");
+    m.files.config_changed(&mut m.engine, "rdb-key-save-delay");
+    m.settle();
+    m.pass(Duration::from_secs(1));
+    m.files.cron(&mut m.engine);
+    m.settle();
+    assert!(m.engine.sv.is_safe(m.client));
+    let mut m = m.crashed(0, &EVERYSEC);
+    m.expect("GET a", "$1\r\n2\r\n");
+}

@@ -103,6 +103,11 @@ impl<I: Input> FileReader<I> {
         self.r.offset()
     }
 
+    /// The input.
+    pub fn input(&mut self) -> &mut I {
+        self.r.input()
+    }
+
     /// The input, behind what was read.
     pub fn into_input(self) -> I {
         self.r.into_input()
@@ -122,6 +127,7 @@ impl<I: Input> FileReader<I> {
     /// The same, and when `pause` says so.
     pub fn next_event_pausing(&mut self, pause: Pause<'_>) -> Result<Event, Error> {
         let r = &mut self.r;
+        r.input().settle();
         let (mut expire, mut idle, mut freq) = (None, None, None);
         loop {
             let op = r.byte()?;

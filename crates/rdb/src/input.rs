@@ -34,6 +34,9 @@ pub trait Input {
     fn checksum(&mut self) -> u64 {
         0
     }
+
+    /// What was given so far was used and is not wanted again.
+    fn settle(&mut self) {}
 }
 
 /// Bytes in memory.

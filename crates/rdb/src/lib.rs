@@ -20,6 +20,7 @@ pub mod file;
 mod input;
 mod object;
 pub mod payload;
+mod pushed;
 mod stream;
 mod write;
 mod zip;
@@ -27,6 +28,7 @@ mod zip;
 pub use error::{Error, Kind};
 pub use input::{Input, Reader, Slice, Streamed};
 pub use object::{HashField, Object, Pause, read_object};
+pub use pushed::Pushed;
 pub use stream::{ConsumerObject, GroupObject, PendingObject, StreamObject};
 pub use write::Writer;
 

@@ -277,6 +277,12 @@ impl Server {
     fn commands(&mut self, turn: &mut Turn, parser: &mut Parser, buf: &[u8]) -> End {
         let mut limits = Limits { max_bulk: self.io.settings.max_bulk, authenticated: self.may(turn.client) };
         let reply_end = turn.out.len() + REPLY_BYTES;
+        let alarm = match self.engine.sv.reply_lists {
+            true => 1,
+            false => self.io.settings.output_alarm.min(UNAUTH_OUTPUT),
+        };
+        let mut replicas = self.engine.sv.repl.replicas.len();
+        let mut replica = replicas > 0 && self.is_replica(turn.client);
         for _ in 0..COMMANDS {
             let rest = &buf[turn.start..];
             match parser.parse(rest, &limits) {
@@ -291,9 +297,19 @@ impl Server {
                     if let Some(io) = self.engine.client_io(turn.client) {
                         io.qbuf = rest.len() - n;
                     }
+                    let before = turn.out.len();
                     let after = self.execute(turn, parser, rest);
                     if after == After::Postponed {
                         return End::Postponed;
+                    }
+                    if replica && turn.out.len() > before {
+                        turn.out.truncate(before);
+                        self.replica_spoke(turn);
+                        return End::Close;
+                    }
+                    if self.engine.sv.repl.replicas.len() != replicas {
+                        replicas = self.engine.sv.repl.replicas.len();
+                        replica = self.is_replica(turn.client);
                     }
                     turn.start += n;
                     if turn.primary {
@@ -303,7 +319,7 @@ impl Server {
                     if !self.engine.sv.outgoing.is_empty() && !self.deliver_in_turn(turn) {
                         return End::Close;
                     }
-                    if out >= self.io.settings.output_alarm.min(UNAUTH_OUTPUT) && self.over_output(turn) {
+                    if out >= alarm && self.over_output(turn) {
                         return End::Close;
                     }
                     match after {
@@ -362,6 +378,25 @@ impl Server {
         self.engine.sv.clients.get(client).is_some_and(|c| c.authenticated)
     }
 
+    fn is_replica(&self, client: ClientId) -> bool {
+        self.engine.sv.clients.get(client).is_some_and(|c| c.replica)
+    }
+
+    /// A replica sent a command that has a reply: in the stream there is no place for one.
+    #[cold]
+    fn replica_spoke(&mut self, turn: &Turn) {
+        let Some(client) = self.engine.sv.clients.get(turn.client) else { return };
+        let name = client.last_command.map_or("<unknown>", |command| &*command.full_name);
+        let line = format!(
+            "Replica generated a reply to command '{name}', disconnecting it: id={} addr={} laddr={}",
+            client.id.id, client.conn.addr, client.conn.laddr
+        );
+        self.io.log.warning(line);
+        if let Some(conn) = self.io.conns.get_mut(turn.key) {
+            conn.fate = Fate::Now;
+        }
+    }
+
     /// Carries out what the engine wants while the connection's buffers are in use. False when the client is to go.
     fn deliver_in_turn(&mut self, turn: &mut Turn) -> bool {
         if let Some(conn) = self.io.conns.get_mut(turn.key) {
@@ -378,7 +413,8 @@ impl Server {
         let Some(conn) = self.io.conns.get_mut(turn.key) else { return true };
         let bytes = turn.out.len() - conn.sent.min(turn.out.len());
         let client = self.engine.sv.clients.get(turn.client);
-        let unknown = client.is_none_or(|c| !c.authenticated) && bytes > UNAUTH_OUTPUT;
+        let unknown = client.is_none_or(|c| !c.ever_authenticated)
+            && (bytes > UNAUTH_OUTPUT || self.engine.sv.reply_lists);
         let class = client.map_or(Class::Normal, class);
         let over = class != Class::Replica
             && (unknown

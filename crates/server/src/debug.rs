@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use totality_engine::client::DebugMode;
 use totality_engine::engine::Heard;
+use totality_engine::replication::Role;
 use totality_engine::{Busy, ClientId, Config, Engine, Ticker};
 use totality_persist::load_copy;
 
@@ -105,10 +106,11 @@ impl Server {
             && let Some(guest) = self.sessions.waiting.pop_front()
         {
             let config = own_config(&self.engine.sv.config);
+            let role = own_role(&self.engine.sv.repl.role);
             let ending = self.sessions.ending.clone();
             let spawned = thread::Builder::new()
                 .name("debug-session".into())
-                .spawn(move || hold(guest, copy, config, ending));
+                .spawn(move || hold(guest, copy, (config, role), ending));
             match spawned {
                 Ok(thread) => self.sessions.threads.push(thread),
                 Err(e) => self.io.log.warning(format!("Can't start a thread for a debugging session: {e}")),
@@ -123,11 +125,20 @@ impl Server {
 
 /// The configuration of a session's engine: it keeps nothing.
 fn own_config(config: &Config) -> Config {
-    Config { appendonly: false, save: String::new(), ..config.clone() }
+    Config { appendonly: false, save: String::new(), min_replicas_to_write: 0, ..config.clone() }
+}
+
+/// A session on a replica is one: what would be refused there is refused, and keys go when the primary says so.
+fn own_role(role: &Role) -> Role {
+    let mut own = role.clone();
+    if let Role::Replica(upstream) = &mut own {
+        upstream.client = None;
+    }
+    own
 }
 
 /// The session itself.
-fn hold(guest: Guest, copy: Vec<u8>, config: Config, ending: Arc<AtomicBool>) {
+fn hold(guest: Guest, copy: Vec<u8>, (config, role): (Config, Role), ending: Arc<AtomicBool>) {
     let Guest { mut stream, early, argv, enter } = guest;
     let refuse = |stream: &mut Stream, why: &str| {
         let text = format!("-ERR Fork() failed: can't run EVAL in debugging mode: {why}\r\n");
@@ -140,6 +151,8 @@ fn hold(guest: Guest, copy: Vec<u8>, config: Config, ending: Arc<AtomicBool>) {
         return refuse(&mut stream, &why.replace(['\r', '\n'], " "));
     }
     drop(copy);
+    engine.ks.replica = matches!(role, Role::Replica(_));
+    engine.sv.repl.role = role;
     let runs = engine.sv.scripts.run_counter();
     let Ok(watchdog) = Watchdog::start(engine.sv.scripts.interrupt(), runs) else {
         return refuse(&mut stream, "no thread");

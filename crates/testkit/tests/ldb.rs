@@ -500,3 +500,22 @@ fn the_public_client_holds_a_session() {
         assert_eq!(server.client().line("GET k").expect("GET").text(), kept);
     }
 }
+
+#[test]
+fn a_session_on_a_copy_may_write_where_the_server_may() {
+    let server = Server::totality(&["--min-replicas-to-write", "1"]).expect("totality");
+    let script = "local reply = redis.pcall('SET', KEYS[1], 'v')\nreturn reply.err or reply.ok";
+    let end = |replica: bool| {
+        if replica {
+            let made = server.client().call(&["REPLICAOF", "127.0.0.1", "1"]).expect("REPLICAOF");
+            assert_eq!(made.text(), "OK");
+        }
+        let mut client = stand(&server, "YES", script);
+        client.send(&["continue"]).expect("continue");
+        assert!(plain(&client.read().expect("the end").raw).contains("<endsession>"));
+        client.read().expect("the result").value.text()
+    };
+    // A copy has no replicas that it could wait for.
+    assert_eq!(end(false), "OK");
+    assert!(end(true).starts_with("READONLY "));
+}

@@ -112,6 +112,7 @@ pub fn login_by_certificate<'a>(
     match user {
         Some(user) => {
             client.authenticated = true;
+            client.ever_authenticated = true;
             client.set_user(user);
             Ok(())
         }

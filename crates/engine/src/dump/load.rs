@@ -7,7 +7,7 @@ use crate::engine::{NoTicker, Ticker};
 use crate::keyspace::{Keyspace, SnapshotOptions};
 use crate::loading;
 use crate::propagate::render;
-use crate::replication::Without;
+use crate::replication::{self, Without};
 use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::script::{self, Libraries};
 use crate::state::{LogLevel, ServerState};
@@ -21,9 +21,9 @@ pub struct LoadOptions {
     pub merge: bool,
     /// Keys past their deadline are left out. Not when commands follow that were made while they were there.
     pub drop_expired: bool,
-    /// But not where the file says where it stands in the stream of changes: replicas that go on from there are to be told
-    /// of each deletion, which comes by itself.
-    pub keep_streamed: bool,
+    /// And where the file says where it stands in the stream of changes, the stream goes on from there with their
+    /// deletions: replicas that were there have to hear of them.
+    pub feed: bool,
 }
 
 /// What was taken in.
@@ -37,8 +37,6 @@ pub struct Loaded {
     pub empty: u64,
     /// Remarks of the file: name and value.
     pub remarks: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The file says where it stands in the stream of changes.
-    pub streamed: bool,
 }
 
 impl Loaded {
@@ -102,7 +100,11 @@ pub fn load<I: Input>(
     let mut count = 0;
     loop {
         let keys = if sv.config.key_load_delay == 0 { LOOK } else { 1 };
-        if steps.go_on(ks, sv, file, keys, &mut |ks, sv, offset| loading::go_on(ks, sv, offset, ticker))? {
+        let mut pause =
+            |ks: &mut Keyspace, sv: &mut ServerState, offset| loading::go_on(ks, sv, offset, ticker);
+        let ended = steps.go_on(ks, sv, file, keys, &mut pause)?;
+        steps.feed(ks, sv);
+        if ended {
             return Ok(steps.loaded);
         }
         count += keys;
@@ -123,6 +125,8 @@ pub struct LoadSteps {
     db: usize,
     /// The libraries, when they are not to be used before all is there.
     staged: Option<Libraries>,
+    /// Keys that were left out and whose deletion is to be told.
+    dead: Vec<(usize, Vec<u8>)>,
     /// What was taken in so far.
     pub loaded: Loaded,
 }
@@ -132,7 +136,7 @@ impl LoadSteps {
     /// [`LoadSteps::into_libraries`].
     pub fn new(client: ClientId, options: LoadOptions, staged: bool) -> LoadSteps {
         let staged = staged.then(Libraries::default);
-        LoadSteps { client, options, db: 0, staged, loaded: Loaded::default() }
+        LoadSteps { client, options, db: 0, staged, dead: Vec::new(), loaded: Loaded::default() }
     }
 
     /// Takes in the next `keys` keys and what is between them. True at the end of the file. `pause` is called now and then
@@ -162,7 +166,6 @@ impl LoadSteps {
                         loading.used_memory =
                             crate::util::parse_i64(&value).map_or(0, |n| u64::try_from(n).unwrap_or(0));
                     }
-                    self.loaded.streamed |= *name == *b"repl-id";
                     self.loaded.remarks.push((name.into_vec(), value.into_vec()));
                 }
                 Event::Select(n) => {
@@ -181,15 +184,37 @@ impl LoadSteps {
                         let name = [b"rdbLoadObject skipping empty key: ", &*record.key].concat();
                         sv.log(LogLevel::Notice, name);
                     }
-                    let offset = file.offset();
-                    let mut pause = |ks: &mut Keyspace| pause(ks, sv, offset);
-                    take_key(ks, self.db, *record, self.options, (&mut self.loaded, &mut pause))
-                        .map_err(fail)?;
+                    if self.options.drop_expired && record.expire.is_some_and(|at| at < ks.now) {
+                        self.loaded.expired += 1;
+                        if self.options.feed {
+                            self.dead.push((self.db, record.key.to_vec()));
+                        }
+                    } else {
+                        let offset = file.offset();
+                        let mut pause = |ks: &mut Keyspace| pause(ks, sv, offset);
+                        take_key(ks, self.db, *record, self.options, (&mut self.loaded, &mut pause))
+                            .map_err(fail)?;
+                    }
                     count += 1;
                 }
             }
         }
         Ok(false)
+    }
+
+    /// Tells the stream of the keys that were left out.
+    fn feed(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
+        if self.dead.is_empty() {
+            return;
+        }
+        let dead = std::mem::take(&mut self.dead);
+        let Some((id, offset, _)) = self.loaded.position() else { return };
+        replication::begin_behind(ks, sv, id, offset);
+        ks.effects.apart = true;
+        for (db, key) in dead {
+            ks.effects.deletion(db, &key);
+        }
+        crate::execute::finish_unit(ks, sv);
     }
 
     fn take_function(&mut self, ks: &mut Keyspace, sv: &mut ServerState, code: &[u8]) -> Result<(), String> {
@@ -225,13 +250,6 @@ fn take_key(
         return Ok(());
     }
     let value = into_value_pausing(value, ks, pause).map_err(str::to_owned)?;
-    if options.drop_expired
-        && !(options.keep_streamed && loaded.streamed)
-        && expire.is_some_and(|at| at < ks.now)
-    {
-        loaded.expired += 1;
-        return Ok(());
-    }
     let idle = idle.and_then(|n| ks.access_idle(i64::try_from(n).unwrap_or(i64::MAX)));
     let access = freq.and_then(|n| ks.access_freq(n)).or(idle);
     let shown = key.clone();

@@ -21,6 +21,7 @@ impl Keyspace {
         self.in_use = self.in_use.max(twin.in_use);
         (self.evict_db, self.expire_db) = (0, 0);
         self.pool.clear();
+        self.own.clear();
         let found = &self.dbs;
         self.watch.touch_where(None, |db, key, _| found[db].dict.get_key(key).is_some());
         (0..all).for_each(|db| self.signal_database(db));

@@ -10,6 +10,7 @@ mod expire;
 mod fields;
 mod flush;
 mod memory;
+mod own;
 mod read;
 mod snapshot;
 mod undo;
@@ -205,6 +206,8 @@ pub struct Keyspace {
     pub(crate) paused: bool,
     /// True: the server is a replica. Keys past their deadline are not seen, but stay until the primary deletes them.
     pub replica: bool,
+    /// Keys that only this replica knows the deadline of.
+    pub(crate) own: own::OwnKeys,
     /// True: the unit is the primary's. It sees what is past its deadline, fields included.
     pub(crate) obeys: bool,
     /// True: access times are not touched (CLIENT NO-TOUCH).
@@ -249,6 +252,7 @@ impl Keyspace {
             sees_all: false,
             paused: false,
             replica: false,
+            own: own::OwnKeys::default(),
             obeys: false,
             no_touch: false,
             seed,

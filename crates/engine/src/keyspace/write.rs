@@ -425,6 +425,9 @@ impl<'k> WriteGuard<'k> {
             (true, false) => table.volatile.remove(hash),
             _ => {}
         }
+        if self.ks.replica && at.is_some() {
+            self.ks.note_owner(self.db, self.key);
+        }
         had
     }
 

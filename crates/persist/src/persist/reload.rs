@@ -38,7 +38,7 @@ impl Persist {
         if flush {
             self.empty(ks, sv);
         }
-        let options = LoadOptions { merge, drop_expired: true, keep_streamed: false };
+        let options = LoadOptions { merge, drop_expired: true, feed: false };
         loading::begin(sv, self.disk.len(&path).unwrap_or(0));
         read_snapshot(ks, sv, &mut file, options, ticker).map_err(|why| failed(sv, why))?;
         sv.log(LogLevel::Warning, "DB reloaded by DEBUG RELOAD");

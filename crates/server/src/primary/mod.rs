@@ -210,7 +210,11 @@ impl Server {
         replica.ack_time = now;
         if replica.told.rdb_only {
             replica.state = ReplicaState::Done;
-            sv.log(LogLevel::Notice, "RDB transfer completed, rdb only replica should be disconnected asap");
+            let name = replica.clone().name(sv);
+            sv.log(
+                LogLevel::Notice,
+                format!("RDB transfer completed, rdb only replica ({name}) should be disconnected asap"),
+            );
             if let Some((key, conn)) = open_conn(&mut self.io, client) {
                 conn.fate = Fate::AfterReplies;
                 self.io.enqueue_write(key);
@@ -221,7 +225,7 @@ impl Server {
         let name = replica.clone().name(sv);
         let text = if await_ack {
             format!(
-                "Streamed replica with replica {name} succeeded (socket). Waiting for REPLCONF ACK from replica to enable streaming"
+                "Streamed RDB transfer with replica {name} succeeded (socket). Waiting for REPLCONF ACK from replica to enable streaming"
             )
         } else {
             format!("Synchronization with replica {name} succeeded")

@@ -133,7 +133,7 @@ impl Server {
     fn send_live(&mut self, mark: &[u8; MARK], waiting: &[ClientId]) {
         let Engine { ks, sv } = &mut self.engine;
         if waiting.is_empty() {
-            sv.log(LogLevel::Warning, "Diskless rdb transfer, last replica dropped, killing fork child.");
+            sv.log(LogLevel::Notice, "Diskless rdb transfer, last replica dropped, killing fork child.");
             self.persist.cancel_sync(ks, sv);
             self.primary.job = None;
             return;
@@ -158,7 +158,11 @@ impl Server {
         }
         if last {
             self.primary.job = None;
-            self.engine.sv.log(LogLevel::Notice, "Diskless rdb transfer, done reading from pipe");
+            let text = format!(
+                "Diskless rdb transfer, done reading from pipe, {} replicas still up.",
+                waiting.len()
+            );
+            self.engine.sv.log(LogLevel::Notice, text);
             waiting.iter().for_each(|client| self.put_online(*client, true));
         }
     }

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use mio::Interest;
 use mio::net::TcpStream;
-use totality_persist::Intake;
+use totality_engine::state::ServerState;
+use totality_persist::{Intake, Pushed, Streamed};
 
 use super::handshake::{Handshake, MAX_LINE};
 use super::payload::{Payload, Source, Spool};
@@ -34,15 +35,45 @@ pub(super) enum Phase {
     Loading(Box<Loading>),
 }
 
+/// Where the data set that is taken in comes from.
+pub(super) enum Feed {
+    /// It was kept until it was complete.
+    Stored(Intake<Streamed<Source>>),
+    /// It still comes.
+    Live(Intake<Pushed>, Payload),
+}
+
+impl Feed {
+    /// Gives up.
+    pub(super) fn cancel(self, sv: &mut ServerState) {
+        match self {
+            Feed::Stored(intake) => intake.cancel(sv),
+            Feed::Live(intake, _) => intake.cancel(sv),
+        }
+    }
+
+    /// Bytes that were read.
+    pub(super) fn offset(&self) -> u64 {
+        match self {
+            Feed::Stored(intake) => intake.offset(),
+            Feed::Live(intake, _) => intake.offset(),
+        }
+    }
+}
+
 /// A data set that is being taken in.
 pub(super) struct Loading {
-    pub(super) intake: Intake<Source>,
+    pub(super) intake: Feed,
     pub(super) position: Position,
     /// The old data set is there until this one is complete.
     pub(super) keep_old: bool,
     pub(super) began: Instant,
     /// When the primary was told last that we live.
     pub(super) told: Instant,
+    /// `key-load-delay`: when the next key is due.
+    pub(super) next: Instant,
+    /// All was read.
+    pub(super) ended: bool,
 }
 
 /// A link that is not yet one that the stream flows on.

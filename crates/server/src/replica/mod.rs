@@ -3,18 +3,18 @@
 
 mod handshake;
 mod link;
+mod load;
 mod payload;
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use handshake::{Handshake, Introduction, Step};
-use link::{Link, Loading, Phase, Position};
-use payload::{Payload, Spool};
+use link::{Link, Phase, Position};
+use payload::Payload;
 use totality_engine::loading;
 use totality_engine::replication::{self, FailoverState, LinkState, Upstream, failover};
 use totality_engine::{ConnInfo, Engine};
-use totality_persist::Intake;
 use totality_resp::write;
 
 use crate::conn::Fate;
@@ -24,14 +24,10 @@ use crate::meanwhile::Meanwhile;
 use crate::server::Server;
 use crate::tls::TlsStream;
 
-/// Time for which a data set is taken in before others have their turn.
-const SLICE: Duration = Duration::from_millis(5);
 /// Reads from the link in one turn.
 const READS: usize = 32;
 /// Time between two attempts to connect.
 const RETRY: Duration = Duration::from_secs(1);
-/// `repl-diskless-load swapdb`.
-const SWAPDB: usize = 2;
 
 /// What the loop is to do about the link.
 #[derive(Debug, Default)]
@@ -173,7 +169,7 @@ impl Server {
         let asked = link.asked;
         self.abandon(link);
         if asked && self.failing_over() {
-            self.abort_failover(why);
+            self.abort_failover("Failover target rejected psync request");
             return;
         }
         self.set_state(LinkState::Connect);
@@ -226,7 +222,7 @@ impl Server {
                 break;
             }
             if let Phase::Loading(_) = link.phase {
-                return self.take_slice(link);
+                return self.go_on_loading(link);
             }
             more = link.fill().map_err(broken)?;
             match self.use_input(link)? {
@@ -315,23 +311,8 @@ impl Server {
                         }
                     };
                 }
-                Phase::Receiving(mut payload, mut spool, position) => {
-                    let used = payload
-                        .feed(&link.input, &mut spool)
-                        .map_err(|e| format!("Write error writing the received DB: {}", reason(&e)))?;
-                    link.input.drain(..used);
-                    let now = (self.engine.sv.stamp / 1_000_000) as i64;
-                    if let Some(upstream) = self.upstream() {
-                        let transfer = &mut upstream.transfer;
-                        (transfer.total, transfer.read, transfer.last_io) =
-                            (payload.total, payload.read, now);
-                    }
-                    if payload.is_complete() {
-                        self.begin_loading(link, payload.total, spool, position)?;
-                        return Ok(Progress::More);
-                    }
-                    link.phase = Phase::Receiving(payload, spool, position);
-                    return Ok(Progress::Wait);
+                Phase::Receiving(payload, spool, position) => {
+                    return self.receive(link, payload, spool, position);
                 }
                 other => {
                     link.phase = other;
@@ -348,127 +329,6 @@ impl Server {
             upstream.link = LinkState::Transfer;
             upstream.transfer = replication::Transfer { total: 0, read: 0, last_io: now };
         }
-    }
-
-    /// Where the data set is kept until it is complete.
-    fn spool(&mut self, payload: &Payload) -> Result<Spool, String> {
-        let sv = &self.engine.sv;
-        let empty = self.engine.ks.dbs().iter().all(|db| db.is_empty());
-        // `on-empty-db` is 1.
-        let disk = match sv.config.repl_diskless_load {
-            0 => true,
-            1 => !empty,
-            _ => false,
-        };
-        let place = if disk { "to disk" } else { "to parser" };
-        self.io.log.notice(match payload.is_marked() {
-            true => format!("PRIMARY <-> REPLICA sync: receiving streamed RDB from primary with EOF {place}"),
-            false => {
-                format!("PRIMARY <-> REPLICA sync: receiving {} bytes from primary {place}", payload.total)
-            }
-        });
-        if !disk {
-            return Ok(Spool::Memory(Vec::new()));
-        }
-        let name = format!("temp-{}.{}.rdb", sv.stamp / 1_000_000, std::process::id());
-        Spool::file(&name).map_err(|e| {
-            format!("Opening the temp file needed for PRIMARY <-> REPLICA synchronization: {}", reason(&e))
-        })
-    }
-
-    /// The data set is complete: what is there makes room for it.
-    fn begin_loading(
-        &mut self,
-        link: &mut Link,
-        total: u64,
-        spool: Spool,
-        position: Position,
-    ) -> Result<(), String> {
-        let unusable = |e: io::Error| format!("The received DB cannot be read: {}", reason(&e));
-        let source = spool.into_source().map_err(unusable)?;
-        let Engine { ks, sv } = &mut self.engine;
-        if !sv.config.save.is_empty() {
-            source.keep_as(&sv.config.dbfilename).map_err(|e| {
-                format!("Failed trying to rename the temp DB into {}: {}", sv.config.dbfilename, reason(&e))
-            })?;
-        }
-        let intake = Intake::begin(source, ks, sv)?;
-        let keep_old = sv.config.repl_diskless_load == SWAPDB;
-        // Replicas of ours have to begin anew as well.
-        replication::drop_replicas(sv);
-        sv.repl.backlog = None;
-        loading::begin(sv, total);
-        if let Some(loading) = &mut sv.persist.loading {
-            // An earlier state of the same data may be served meanwhile.
-            loading.beside = keep_old && position.as_ref().is_some_and(|(id, _)| *id == sv.repl.id);
-        }
-        if !keep_old {
-            self.io.log.notice("PRIMARY <-> REPLICA sync: Flushing old data");
-            ks.begin_unit(sv.stamp);
-            let all = ks.dbs().len();
-            ks.flush(0..all);
-            sv.scripts.libraries.flush();
-            totality_engine::execute::finish_unit(ks, sv);
-        }
-        self.io.log.notice("PRIMARY <-> REPLICA sync: Loading DB in memory");
-        let began = Instant::now();
-        link.phase = Phase::Loading(Box::new(Loading { intake, position, keep_old, began, told: began }));
-        Ok(())
-    }
-
-    /// Takes in a slice of the data set.
-    fn take_slice(&mut self, link: &mut Link) -> Result<Progress, String> {
-        let Phase::Loading(loading) = &mut link.phase else { return Ok(Progress::Wait) };
-        let began = Instant::now();
-        let ended = loading.intake.step(&mut self.engine.sv, &mut || began.elapsed() >= SLICE)?;
-        if let Some(state) = &mut self.engine.sv.persist.loading {
-            state.loaded = loading.intake.offset();
-        }
-        link.active = began;
-        if began.duration_since(loading.told) >= RETRY {
-            // The primary sees that we live. One byte is sent whole or not at all.
-            loading.told = began;
-            link.send(b"\n");
-            link.flush().map_err(|e| format!("I/O error on the link to PRIMARY: {}", reason(&e)))?;
-        }
-        Ok(if ended { Progress::Loaded } else { Progress::More })
-    }
-
-    /// The new data set takes its place, and the stream follows.
-    fn take_over(&mut self, mut link: Link) {
-        let Phase::Loading(loading) = std::mem::replace(&mut link.phase, Phase::Connecting) else { return };
-        let Loading { intake, position, began, .. } = *loading;
-        let Engine { ks, sv } = &mut self.engine;
-        ks.begin_unit(sv.stamp);
-        let (_, loaded) = intake.finish(ks, sv);
-        totality_engine::execute::finish_unit(ks, sv);
-        loading::end(sv);
-        let known = position.is_some();
-        if let Some((id, offset)) = position {
-            sv.repl.id = id;
-            sv.repl.jump(offset.max(0) as u64);
-        } else {
-            // An old primary: the stream has no name that anybody else would know.
-            sv.repl.new_id();
-            sv.repl.jump(0);
-        }
-        sv.repl.clear_id2();
-        let size = sv.config.repl_backlog_size;
-        sv.repl.open_backlog(size);
-        let db = loaded.position().map_or(0, |(_, _, db)| db);
-        let db = if db < ks.dbs().len() { db } else { 0 };
-        sv.repl.selected = Some(db);
-        self.persist.replaced(ks, sv);
-        if let Some(upstream) = sv.repl.upstream_mut() {
-            upstream.fresh = !known;
-        }
-        let seconds = began.elapsed().as_secs_f64();
-        let keys = loaded.keys;
-        self.io.log.notice(format!("Done loading RDB, keys loaded: {keys}, in {seconds:.3} seconds."));
-        self.attach(link);
-        self.io.log.notice("PRIMARY <-> REPLICA sync: Finished with success");
-        // A primary that sent up to a mark waits for it.
-        self.acknowledge();
     }
 
     /// The primary goes on where the stream was cut.

@@ -70,7 +70,7 @@ impl Payload {
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub fn feed(&mut self, bytes: &[u8], spool: &mut Spool) -> io::Result<usize> {
+    pub fn feed(&mut self, bytes: &[u8], spool: &mut dyn Write) -> io::Result<usize> {
         let used = match &mut self.end {
             End::Length(left) => {
                 let n = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
@@ -170,6 +170,25 @@ pub enum Source {
 }
 
 impl Source {
+    /// Makes the file safe.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn sync(&self) -> io::Result<()> {
+        match self {
+            Source::File(file, _) => file.sync_all(),
+            Source::Memory(_) => Ok(()),
+        }
+    }
+
+    /// Where the file is, if it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::File(_, path) => Some(&path.0),
+            Source::Memory(_) => None,
+        }
+    }
+
     /// Gives the file another name, under which it stays.
     ///
     /// # Errors

@@ -56,6 +56,7 @@ pub(super) fn authenticate(cx: &mut Cx<'_>, name: &[u8], password: &[u8]) -> Res
     };
     let client = cx.me()?;
     client.authenticated = true;
+    client.ever_authenticated = true;
     client.set_user(user);
     Ok(())
 }

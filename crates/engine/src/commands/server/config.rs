@@ -102,12 +102,15 @@ fn is_allowed(cx: &Cx<'_>, choice: usize) -> bool {
     }
 }
 
+/// What a data set that is being loaded goes by.
+const FIXED_WHILE_LOADING: [&str; 3] = ["dir", "appendonly", "repl-diskless-load"];
+
 fn set(cx: &mut Cx<'_>) -> Res {
     if !cx.argc().is_multiple_of(2) {
         return Err(SYNTAX);
     }
     let changed = named(cx)?;
-    if cx.sv.persist.loading.is_some() && changed.iter().any(|param| param.name == "dir") {
+    if cx.sv.persist.loading.is_some() && changed.iter().any(|param| FIXED_WHILE_LOADING.contains(&param.name)) {
         return Err(LOADING);
     }
     let mut next: Config = cx.sv.config.clone();

@@ -121,7 +121,12 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
-        (b"quicklist-packed-threshold" | b"dict-resizing" | b"client-enforce-reply-list", 3)
+        (b"client-enforce-reply-list", 3) => {
+            cx.sv.reply_lists = cx.args[2] != b"0";
+            cx.reply.ok();
+            Ok(())
+        }
+        (b"quicklist-packed-threshold" | b"dict-resizing" | b"force-free-primary-async", 3)
         | (b"replybuffer", 4) => {
             cx.reply.ok();
             Ok(())
@@ -142,14 +147,15 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 }
 
 /// Subcommands, their arguments and what they do.
-const HELP: [(&str, &str); 26] = [
+const HELP: [(&str, &str); 27] = [
     ("AOF-FLUSH-SLEEP <microseconds>", "Sleeps before each write to the append-only file."),
     ("CHANGE-REPL-ID", "Gives the stream of replication a new name: replicas need a full resync."),
-    ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Accepted; there are no such lists here."),
+    ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Counts the smallest reply as much, where unread replies are limited before AUTH."),
     ("DICT-RESIZING <0|1>", "Accepted; tables grow in small steps whatever it says."),
     ("DIGEST", "A digest of all data."),
     ("DIGEST-VALUE <key> [<key> ...]", "Digests of values."),
     ("ERROR <string>", "Answers with an error of this text."),
+    ("FORCE-FREE-PRIMARY-ASYNC <0|1>", "Accepted; the connection of the primary is always closed later in the turn."),
     ("HTSTATS <dbid> [full]", "Facts about the table of a database."),
     ("HTSTATS-KEY <key> [full]", "Facts about the table of a value."),
     ("LISTPACK <key>", "The elements of a value that is one listpack."),

@@ -365,6 +365,7 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "latest_fork_usec" = 0,
         "total_forks" = 0,
         "migrate_cached_sockets" = 0,
+        "slave_expires_tracked_keys" = ks.own_keys(),
         "tracking_total_keys" = sv.tracking.keys(),
         "tracking_total_items" = sv.tracking.items(),
         "tracking_total_prefixes" = sv.tracking.prefixes(),
