@@ -271,7 +271,8 @@ fn is_refusal(origin: &str, command: &Command, answer: &str, why: &str) -> bool 
         return answer.starts_with("-NOPERM")
             || answer.contains("ACL failure in script: ") && answer.contains(why)
             || why.contains("SORT") && answer.contains(why)
-            || flags.contains(Flags::NOSCRIPT) && answer.contains("command is not allowed from script");
+            || flags.contains(Flags::NOSCRIPT) && answer.contains("command is not allowed from script")
+            || answer.contains(" is not allowed in a rollback scope");
     }
     if from_script {
         return answer.starts_with("-ERR ACL failure in script: ") && answer.contains(why)
