@@ -313,10 +313,8 @@ fn end(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, error: Option<&str
     }
     let stats = &mut sv.stats.commands[waiter.command.id as usize];
     stats.calls += 1;
-    // A command that a replica does not run counts as refused.
-    let refused = error.is_some_and(|text| text == ROLE_CHANGED || text.starts_with("REDIRECT"));
-    stats.failed += u64::from(error.is_some() && !refused);
-    stats.rejected += u64::from(refused);
+    // It did not run: it counts as refused.
+    stats.rejected += u64::from(error.is_some());
     if let Some(client) = sv.clients.get_mut(id) {
         client.commands += 1;
     }

@@ -307,9 +307,8 @@ impl Engine {
         blocked::expire(&mut self.ks, &mut self.sv);
         self.expire_slice();
         if self.sv.stats.rates.is_due(self.sv.stamp) {
-            let (input, output) = self.sv.net_bytes();
-            let (now, commands) = (self.sv.stamp, self.sv.stats.processed);
-            self.sv.stats.rates.sample(now, commands, input, output);
+            let net = self.sv.net_bytes();
+            self.sv.stats.sample_rates(self.sv.stamp, net);
         }
         if self.ks.effects.tracking {
             tracking::limit(&mut self.ks, &mut self.sv);

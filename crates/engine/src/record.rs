@@ -33,6 +33,7 @@ pub fn ended(sv: &mut ServerState, call: Ended<'_>) {
     stats.calls += 1;
     stats.usec += call.usec;
     stats.failed += u64::from(call.failed);
+    sv.stats.turns.command_us += call.usec;
     if let Some(client) = sv.clients.get_mut(call.id) {
         client.commands += 1;
     }

@@ -224,6 +224,14 @@ impl ServerState {
         (self.process.net.0 + live.0, self.process.net.1 + live.1)
     }
 
+    /// Bytes that wait for replicas: what they have not been handed of the stream, and what their connections hold.
+    pub fn replica_bytes(&self) -> u64 {
+        let waits = |r: &&crate::replication::Replica| r.needs_stream();
+        let stream = self.repl.replicas.iter().filter(waits).map(|r| self.repl.offset.saturating_sub(r.next));
+        let conns = self.repl.replicas.iter().filter_map(|r| self.client(r.client));
+        stream.sum::<u64>() + conns.map(|c| (c.io.obl + c.io.omem) as u64).sum::<u64>()
+    }
+
     /// True when what the client wrote is in the append-only file and safe on the disk.
     pub fn is_safe(&self, client: ClientId) -> bool {
         let logged = self.clients.get(client).map_or(0, |client| client.logged);

@@ -145,6 +145,10 @@ pub struct Stats {
     pub syncs: (u64, u64, u64),
     /// Bytes of snapshots and of the stream that went to replicas.
     pub to_replicas: u64,
+    /// Bytes that came from the primary.
+    pub from_primary: u64,
+    /// The owner's loop.
+    pub turns: Turns,
 }
 
 /// Limits of scripts.
@@ -188,7 +192,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    fn sample(&mut self, total: u64, elapsed_us: u64) {
+    fn sample(&mut self, (total, elapsed_us): (u64, u64)) {
         let grown = total.saturating_sub(self.last);
         self.samples[self.next % RATE_SAMPLES] = grown * 1_000_000 / elapsed_us.max(1);
         self.next = (self.next + 1) % RATE_SAMPLES;
@@ -211,6 +215,14 @@ pub struct Rates {
     pub input: Rate,
     /// Bytes sent.
     pub output: Rate,
+    /// Bytes from the primary.
+    pub from_primary: Rate,
+    /// Bytes to replicas.
+    pub to_replicas: Rate,
+    /// Turns of the owner's loop.
+    pub turns: Rate,
+    /// Microseconds of them.
+    pub turns_us: Rate,
 }
 
 impl Rates {
@@ -219,27 +231,64 @@ impl Rates {
         now_us.saturating_sub(self.at) >= RATE_STEP_US
     }
 
-    /// Takes a sample.
-    pub fn sample(&mut self, now_us: u64, commands: u64, input: u64, output: u64) {
-        let elapsed = now_us.saturating_sub(std::mem::replace(&mut self.at, now_us));
-        self.commands.sample(commands, elapsed);
-        self.input.sample(input, elapsed);
-        self.output.sample(output, elapsed);
+    /// Microseconds of a turn of the loop, the mean of the last samples.
+    pub fn turn_us(&self) -> u64 {
+        self.turns_us.per_second() / self.turns.per_second().max(1)
     }
 }
 
-/// Most error codes that are told apart, as in Redis.
+/// Most error codes that are told apart, as in Redis and Valkey.
 const ERROR_CODES: usize = 128;
 
+/// What scripts' errors of further codes are counted under.
+const OVERFLOW: &[u8] = b"ERRORSTATS_OVERFLOW";
+
+/// What the owner's loop did: how often it turned, and how long each part took.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Turns {
+    /// Turns.
+    pub count: u64,
+    /// Microseconds of all turns, without waiting.
+    pub us: u64,
+    /// Microseconds of commands in them.
+    pub command_us: u64,
+    /// Microseconds of periodic work in them.
+    pub cron_us: u64,
+    /// Microseconds of writing the append-only file in them.
+    pub log_us: u64,
+    /// Microseconds of the longest.
+    pub longest_us: u64,
+    /// Most commands in one.
+    pub most_commands: u64,
+}
+
 impl Stats {
-    /// Counts an error reply under its code.
+    /// Counts an error reply of the server under its code, of which there are not many.
     pub fn count_error(&mut self, code: &[u8]) {
         self.error_replies += 1;
-        if let Some(count) = self.errors.get_mut(code) {
-            *count += 1;
-        } else if self.errors.len() < ERROR_CODES {
-            self.errors.insert(code.to_vec(), 1);
+        match self.errors.get_mut(code) {
+            Some(count) => *count += 1,
+            None => drop(self.errors.insert(code.to_vec(), 1)),
         }
+    }
+
+    /// Counts an error of a script under its code. Scripts can make up any, so their number is bounded.
+    pub fn count_custom_error(&mut self, code: &[u8]) {
+        let known = self.errors.len() < ERROR_CODES || self.errors.contains_key(code);
+        self.count_error(if known { code } else { OVERFLOW });
+    }
+
+    /// Takes a sample of all rates. `net` is what came in and went out so far.
+    pub fn sample_rates(&mut self, now_us: u64, net: (u64, u64)) {
+        let elapsed = now_us.saturating_sub(std::mem::replace(&mut self.rates.at, now_us));
+        let rates = &mut self.rates;
+        rates.commands.sample((self.processed, elapsed));
+        rates.input.sample((net.0, elapsed));
+        rates.output.sample((net.1, elapsed));
+        rates.from_primary.sample((self.from_primary, elapsed));
+        rates.to_replicas.sample((self.to_replicas, elapsed));
+        rates.turns.sample((self.turns.count, elapsed));
+        rates.turns_us.sample((self.turns.us, elapsed));
     }
 
     /// The durations of a command.
@@ -265,7 +314,8 @@ impl Stats {
         self.rates = Rates::default();
         self.over_limits = (0, 0);
         self.syncs = (0, 0, 0);
-        self.to_replicas = 0;
+        (self.to_replicas, self.from_primary) = (0, 0);
+        self.turns = Turns::default();
         self.rejected_connections = 0;
         self.unexpected_errors = 0;
         self.limits = [0; 6];

@@ -130,3 +130,51 @@ fn debug_pause_cron_keeps_dead_keys_until_it_is_lifted() {
     assert_eq!(b.engine.ks.stats.expired, 1);
     assert!(b.run("DEBUG JMAP").starts_with("-ERR unknown subcommand"));
 }
+
+#[test]
+fn errors_of_scripts_are_told_apart_up_to_a_bound() {
+    let mut b = Bench::new();
+    for i in 0..200 {
+        let script = format!("return{{err='CODE{i}\\32x'}}");
+        assert_eq!(b.run(&format!("EVAL {script} 0")), format!("-CODE{i} x\r\n"));
+    }
+    let info = b.run("INFO errorstats");
+    assert!(info.contains("errorstat_ERRORSTATS_OVERFLOW:count=72\r\n"), "{info}");
+    assert!(info.contains("errorstat_CODE0:count=1\r\n") && !info.contains("errorstat_CODE128:"), "{info}");
+    b.run("SET a b c d e f g");
+    assert!(
+        b.run("INFO errorstats").contains("errorstat_ERR:count=1\r\n"),
+        "the server's own are always told"
+    );
+}
+
+#[test]
+fn a_restored_idle_time_is_told_whole() {
+    let mut b = Bench::new();
+    b.run("SET k v");
+    let mut out = Vec::new();
+    b.engine.execute(b.client, &[b"DUMP", b"k"], &mut out, &mut NoTicker);
+    let start = out.iter().position(|c| *c == b'\n').unwrap() + 1;
+    let payload = out[start..out.len() - 2].to_vec();
+    for idle in ["0", "1", "59", "1000", "86399"] {
+        let argv: [&[u8]; 7] = [b"RESTORE", b"r", b"0", &payload, b"REPLACE", b"IDLETIME", idle.as_bytes()];
+        let mut out = Vec::new();
+        b.engine.execute(b.client, &argv, &mut out, &mut NoTicker);
+        assert_eq!(out, b"+OK\r\n");
+        assert_eq!(b.run("OBJECT IDLETIME r"), format!(":{idle}\r\n"));
+    }
+}
+
+#[test]
+fn a_wait_that_is_ended_from_outside_counts_as_refused() {
+    let mut b = Bench::new();
+    let other = b.engine.connect(ConnInfo::default());
+    b.engine.execute(other, &[b"BLPOP", b"list", b"0"], &mut Vec::new(), &mut NoTicker);
+    let id = b.run("CLIENT LIST").lines().find(|l| l.contains("cmd=blpop")).unwrap()[3..].to_owned();
+    let id = id.split(' ').next().unwrap();
+    assert_eq!(b.run(&format!("CLIENT UNBLOCK {id} ERROR")), ":1\r\n");
+    assert!(
+        b.run("INFO commandstats")
+            .contains("cmdstat_blpop:calls=1,usec=0,usec_per_call=0.00,rejected_calls=1,failed_calls=0")
+    );
+}

@@ -640,6 +640,7 @@ impl Persist {
             }
             let threshold = sv.config.latency_monitor_threshold;
             for (event, took) in ["aof-write", "aof-fsync-always"].into_iter().zip(log.took) {
+                sv.stats.turns.log_us += took.as_micros() as u64;
                 sv.latency.note(threshold, event, took.as_micros() as u64, sv.stamp);
             }
             if sv.persist.log.delayed != delayed {

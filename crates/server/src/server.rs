@@ -243,13 +243,28 @@ impl Server {
         while !self.ending {
             let until = self.next_event();
             self.io.wait(until)?;
+            let began = Instant::now();
+            let commands = self.engine.sv.stats.processed;
             self.turn();
+            self.note_turn(began, commands);
         }
         self.end();
         match self.persist.fatal() {
             Some(why) => Err(io::Error::other(why.to_owned())),
             None => Ok(()),
         }
+    }
+
+    /// Counts a turn that ends now.
+    fn note_turn(&mut self, began: Instant, commands: u64) {
+        let stats = &mut self.engine.sv.stats;
+        let us = began.elapsed().as_micros() as u64;
+        stats.turns.count += 1;
+        stats.turns.us += us;
+        stats.turns.longest_us = stats.turns.longest_us.max(us);
+        // RESETSTAT may have come in between.
+        let commands = stats.processed.saturating_sub(commands);
+        stats.turns.most_commands = stats.turns.most_commands.max(commands);
     }
 
     fn turn(&mut self) {
@@ -413,6 +428,7 @@ impl Server {
             process_info::refresh(&mut self.engine.sv.process);
             self.engine.sv.process.io_calls = self.io.calls;
         }
+        self.engine.sv.stats.turns.cron_us += now.elapsed().as_micros() as u64;
     }
 
     fn end(&mut self) {

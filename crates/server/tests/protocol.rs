@@ -118,3 +118,26 @@ fn a_unix_socket_serves_too() {
     drop(server);
     assert!(!path.exists(), "the file goes with the server");
 }
+
+#[test]
+fn the_loop_tells_what_it_did() {
+    let server = serve(&[]);
+    let mut client = server.client();
+    let mut text = String::new();
+    for section in ["stats", "debug", "all"] {
+        text.push_str(&client.call(&["INFO", section]).unwrap().text());
+    }
+    let fields = [
+        "cycles",
+        "duration_sum",
+        "duration_cmd_sum",
+        "duration_cron_sum",
+        "duration_max",
+        "cmd_per_cycle_max",
+    ];
+    for field in fields.map(|field| format!("\r\neventloop_{field}:")) {
+        assert!(text.contains(&field), "{field} in {text}");
+    }
+    assert_eq!(text.matches("eventloop_duration_aof_sum").count(), 1, "only where the section is named");
+    assert!(!text.contains("\r\neventloop_cycles:0\r"), "{text}");
+}

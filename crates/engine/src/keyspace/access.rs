@@ -75,7 +75,8 @@ impl Keyspace {
 
     /// The mark of a key that was used last so many seconds ago.
     pub fn mark_idle(&self, seconds: u64) -> u32 {
-        let units = seconds.saturating_mul(1_000_000) >> CLOCK_BITS;
+        // Rounded up, so that at least so many seconds are told.
+        let units = seconds.saturating_mul(1_000_000).div_ceil(1 << CLOCK_BITS);
         self.lru_clock.wrapping_sub(u32::try_from(units).unwrap_or(u32::MAX / 2))
     }
 

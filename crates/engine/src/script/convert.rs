@@ -98,7 +98,7 @@ pub fn write(value: ValueRef<'_>, resp3: bool, reply: &mut Reply<'_>, stats: &mu
 fn begin<'a>(table: TableRef<'a>, reply: &mut Reply<'_>, stats: &mut Stats) -> Option<Open<'a>> {
     if let ValueRef::Str(text) = table.field(b"err") {
         if !matches!(table.field(b"ignore_error_stats_update"), ValueRef::Bool(true)) {
-            stats.count_error(crate::stats::error_code(text));
+            stats.count_custom_error(crate::stats::error_code(text));
         }
         reply.error(text);
         return None;

@@ -480,7 +480,7 @@ fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>) -> Box<[u8]
     }
     let code = crate::stats::error_code(&text);
     if !counted {
-        cx.sv.stats.count_error(code);
+        cx.sv.stats.count_custom_error(code);
     }
     cx.reply.error(&text);
     code.into()

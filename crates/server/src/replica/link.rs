@@ -90,6 +90,8 @@ pub(super) struct Link {
     pub(super) asked: bool,
     /// When something came last, or the link was made.
     pub(super) active: Instant,
+    /// Bytes that came and were not counted yet
+    pub(super) received: u64,
 }
 
 /// The addresses of a host; a name is looked up.
@@ -123,6 +125,7 @@ impl Link {
             ended: false,
             asked: false,
             active: Instant::now(),
+            received: 0,
         })
     }
 
@@ -194,6 +197,7 @@ impl Link {
         let before = self.input.len();
         let got = self.stream.read(&mut self.input, CHUNK);
         if self.input.len() > before {
+            self.received += (self.input.len() - before) as u64;
             self.active = Instant::now();
         }
         match got {

@@ -225,6 +225,7 @@ impl Server {
                 return self.go_on_loading(link);
             }
             more = link.fill().map_err(broken)?;
+            self.engine.sv.stats.from_primary += std::mem::take(&mut link.received);
             match self.use_input(link)? {
                 Progress::Wait => {}
                 other => return Ok(other),

@@ -49,6 +49,9 @@ const SECTIONS: [(&str, bool, Section); 14] = [
     ("keyspace", true, keyspace),
 ];
 
+/// Sections that only who names them gets: one looks at every key, the other is for developers.
+const NAMED: [(&str, Section); 2] = [("keysizes", keysizes), ("debug", debug)];
+
 fn run(cx: &mut Cx<'_>) -> Res {
     let words = &cx.args[1..];
     let asked = |word: &str| words.iter().any(|w| w.eq_ignore_ascii_case(word.as_bytes()));
@@ -63,12 +66,13 @@ fn run(cx: &mut Cx<'_>) -> Res {
             write(cx.ks, cx.sv, &mut text);
         }
     }
-    // It looks at every key, so only who names it gets it.
-    if asked("keysizes") {
-        if !text.is_empty() {
-            text.push_str("\r\n");
+    for (name, write) in NAMED {
+        if asked(name) {
+            if !text.is_empty() {
+                text.push_str("\r\n");
+            }
+            write(cx.ks, cx.sv, &mut text);
         }
-        keysizes(cx.ks, &mut text);
     }
     cx.reply.verbatim("txt", text.as_bytes());
     Ok(())
@@ -86,6 +90,7 @@ fn server(_: &Keyspace, sv: &ServerState, out: &mut String) {
     out.push_str("# Server\r\n");
     lines!(out,
         "redis_version" = crate::REDIS_VERSION,
+        "server_name" = "totality",
         "totality_version" = env!("CARGO_PKG_VERSION"),
         "redis_git_sha1" = "00000000",
         "redis_git_dirty" = 0,
@@ -104,6 +109,7 @@ fn server(_: &Keyspace, sv: &ServerState, out: &mut String) {
         "uptime_in_days" = uptime / 86400,
         "hz" = sv.config.hz,
         "configured_hz" = sv.config.hz,
+        "clients_hz" = sv.config.hz,
         "lru_clock" = (sv.stamp / 1_000_000) & 0x00ff_ffff,
         "executable" = p.executable,
         "config_file" = p.config_file,
@@ -235,7 +241,9 @@ fn memory(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "mem_not_counted_for_evict" = 0,
         "mem_replication_backlog" = backlog.min(sv.config.repl_backlog_size as usize),
         "mem_total_replication_buffers" = backlog,
-        "mem_clients_slaves" = 0,
+        "mem_overhead_db_hashtable_rehashing" = 0,
+        "mem_replicas_repl_buffer" = 0,
+        "mem_clients_slaves" = sv.replica_bytes(),
         "mem_clients_normal" = sv.client_memory,
         "mem_cluster_links" = 0,
         "mem_aof_buffer" = sv.persist.log.buffer.len(),
@@ -328,9 +336,12 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "instantaneous_ops_per_sec" = s.rates.commands.per_second(),
         "total_net_input_bytes" = net_in,
         "total_net_output_bytes" = net_out,
+        "total_net_repl_input_bytes" = s.from_primary,
         "total_net_repl_output_bytes" = s.to_replicas,
         "instantaneous_input_kbps" = format_args!("{:.2}", kbps(s.rates.input)),
         "instantaneous_output_kbps" = format_args!("{:.2}", kbps(s.rates.output)),
+        "instantaneous_input_repl_kbps" = format_args!("{:.2}", kbps(s.rates.from_primary)),
+        "instantaneous_output_repl_kbps" = format_args!("{:.2}", kbps(s.rates.to_replicas)),
         "total_reads_processed" = sv.process.io_calls.0,
         "total_writes_processed" = sv.process.io_calls.1,
         "io_threaded_reads_processed" = 0,
@@ -349,6 +360,7 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "sync_partial_err" = s.syncs.2,
         "expired_keys" = ks.stats.expired,
         "expired_fields" = ks.stats.expired_fields,
+        "expired_subkeys" = ks.stats.expired_fields,
         "expired_stale_perc" = format_args!("{:.2}", ks.stats.stale_percent),
         "expired_time_cap_reached_count" = ks.stats.expiry_cut_short,
         "expire_cycle_cpu_milliseconds" = ks.stats.expiry_us / 1000,
@@ -371,6 +383,14 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "tracking_total_prefixes" = sv.tracking.prefixes(),
         "unexpected_error_replies" = s.unexpected_errors,
         "total_error_replies" = s.error_replies,
+        "dump_payload_sanitizations" = 0,
+        "reply_buffer_shrinks" = 0,
+        "reply_buffer_expands" = 0,
+        "eventloop_cycles" = s.turns.count,
+        "eventloop_duration_sum" = s.turns.us,
+        "eventloop_duration_cmd_sum" = s.turns.command_us,
+        "instantaneous_eventloop_cycles_per_sec" = s.rates.turns.per_second(),
+        "instantaneous_eventloop_duration_usec" = s.rates.turn_us(),
         "acl_access_denied_auth" = sv.acl.denied.logins,
         "acl_access_denied_cmd" = sv.acl.denied.commands,
         "acl_access_denied_key" = sv.acl.denied.keys,
@@ -398,6 +418,19 @@ fn stats(ks: &Keyspace, sv: &ServerState, out: &mut String) {
         "script_rollbacks_commands" = s.rollbacks.of(Reason::Commands),
         "savepoint_rollbacks" = s.rollbacks.of(Reason::Savepoint),
         "transaction_rollbacks" = s.rollbacks.of(Reason::Transaction),
+    );
+}
+
+fn debug(_: &Keyspace, sv: &ServerState, out: &mut String) {
+    let turns = &sv.stats.turns;
+    out.push_str("# Debug\r\n");
+    lines!(out,
+        "eventloop_duration_aof_sum" = turns.log_us,
+        "eventloop_duration_cron_sum" = turns.cron_us,
+        "eventloop_duration_max" = turns.longest_us,
+        "eventloop_cmd_per_cycle_max" = turns.most_commands,
+        "io_threaded_reads_pending" = 0,
+        "io_threaded_writes_pending" = 0,
     );
 }
 
@@ -465,7 +498,7 @@ fn cluster(_: &Keyspace, sv: &ServerState, out: &mut String) {
 }
 
 /// Numbers of keys by the size of their value, in powers of two: bytes of strings, elements of the rest. O(N) for N keys.
-fn keysizes(ks: &Keyspace, out: &mut String) {
+fn keysizes(ks: &Keyspace, _: &ServerState, out: &mut String) {
     use crate::value::Value;
     out.push_str("# Keysizes\r\n");
     const NAMES: [&str; 5] =

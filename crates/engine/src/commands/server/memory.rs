@@ -127,12 +127,12 @@ fn stats(cx: &mut Cx<'_>) -> Res {
     let dataset = used - overhead;
     let scripts = &cx.sv.scripts;
     let lookup: usize = dbs.iter().map(Db::table_bytes).sum();
-    let numbers: [(&str, u64); 13] = [
+    let numbers: [(&str, u64); 15] = [
         ("peak.allocated", peak),
         ("total.allocated", used),
         ("startup.allocated", 0),
-        ("replication.backlog", 0),
-        ("clients.slaves", 0),
+        ("replication.backlog", cx.sv.repl.backlog.as_ref().map_or(0, |b| b.memory()) as u64),
+        ("clients.slaves", cx.sv.replica_bytes()),
         ("clients.normal", cx.sv.client_memory as u64),
         ("cluster.links", 0),
         ("aof.buffer", cx.sv.persist.log.buffer.len() as u64),
@@ -140,10 +140,13 @@ fn stats(cx: &mut Cx<'_>) -> Res {
         ("functions.caches", scripts.libraries.text_bytes() as u64),
         ("script.VMs", (scripts.eval_vm_bytes() + scripts.libraries.vm_bytes()) as u64),
         ("overhead.db.hashtable.lut", lookup as u64),
+        // Tables grow by segments, at once: none is ever copied bit by bit.
+        ("overhead.db.hashtable.rehashing", 0),
+        ("db.dict.rehashing.count", 0),
         ("tracking.table", cx.sv.tracking.memory() as u64),
     ];
     let resident = |part: u64| if part == 0 { 0.0 } else { rss as f64 / part as f64 };
-    let totals: [(&str, u64); 8] = [
+    let totals: [(&str, u64); 10] = [
         ("overhead.total", overhead),
         ("keys.count", keys as u64),
         ("keys.bytes-per-key", if keys == 0 { 0 } else { used / keys as u64 }),
@@ -153,15 +156,19 @@ fn stats(cx: &mut Cx<'_>) -> Res {
         ("allocator.active", rss),
         ("allocator.resident", rss),
         ("allocator.muzzy", 0),
+        ("allocator-rss.bytes", 0),
+        ("rss-overhead.bytes", 0),
     ];
-    let ratios: [(&str, f64); 4] = [
+    let ratios: [(&str, f64); 6] = [
         ("allocator-fragmentation.ratio", resident(used)),
+        ("allocator-rss.ratio", 1.0),
+        ("rss-overhead.ratio", 1.0),
         ("dataset.percentage", percent(dataset, used)),
         ("peak.percentage", percent(used, peak)),
         ("fragmentation", resident(used)),
     ];
     let in_use: Vec<(usize, &Db)> = dbs.iter().enumerate().filter(|(_, db)| !db.is_empty()).collect();
-    cx.reply.map(numbers.len() + in_use.len() + totals.len() + ratios.len() + 1);
+    cx.reply.map(numbers.len() + in_use.len() + totals.len() + ratios.len() + 2);
     for (name, n) in numbers {
         cx.reply.bulk(name.as_bytes());
         cx.reply.int(n as i64);
@@ -182,8 +189,10 @@ fn stats(cx: &mut Cx<'_>) -> Res {
         cx.reply.bulk(name.as_bytes());
         cx.reply.double(ratio);
     }
-    cx.reply.bulk(b"fragmentation.bytes");
-    cx.reply.int(rss as i64 - used as i64);
+    for name in ["allocator-fragmentation.bytes", "fragmentation.bytes"] {
+        cx.reply.bulk(name.as_bytes());
+        cx.reply.int(rss as i64 - used as i64);
+    }
     Ok(())
 }
 
