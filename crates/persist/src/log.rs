@@ -50,13 +50,8 @@ impl Names {
         Part { name: format!("{}.{seq}.base.{form}", self.name), seq, kind: FileKind::Base }
     }
 
-    fn incr(&self, seq: u64) -> Part {
+    pub(crate) fn incr(&self, seq: u64) -> Part {
         Part { name: format!("{}.{seq}.incr.aof", self.name), seq, kind: FileKind::Incr }
-    }
-
-    /// Where a base is written before it is complete.
-    pub(crate) fn temp_base(&self) -> PathBuf {
-        self.dir.join(format!("temp-totality-{}.aof", std::process::id()))
     }
 
     pub(crate) fn store(&self, disk: &dyn Disk, manifest: &Manifest) -> io::Result<()> {

@@ -1,15 +1,18 @@
 //! The owner's side of files.
 
+mod first;
 mod reload;
 mod replaced;
+mod rewrite;
 
 use crate::copy::Copying;
 use crate::disk::{Disk, RealDisk, remove_temporary};
-use crate::load::{self, open_snapshot, read_log, read_snapshot};
+use crate::load::{open_snapshot, read_log, read_snapshot};
 use crate::log::{Fatal, Log, Names};
 use crate::manifest::{Manifest, Part};
 use crate::reason;
 use crate::writer::{FileWriter, Seal, Target, Waker};
+use first::FirstPart;
 use std::any::Any;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,10 +31,6 @@ use totality_engine::state::{LogLevel, ServerState};
 const STEP: Duration = Duration::from_micros(1500);
 /// Seconds before a background save that failed is tried again.
 const RETRY: i64 = 5;
-/// Rewrites that may fail one after the other before those that begin by themselves are put off, and for how many
-/// minutes at most.
-const FAILURES: u64 = 3;
-const MAX_MINUTES: u64 = 60;
 /// Keys up to which an emptied data set is saved at once.
 const FEW: usize = 10_000;
 
@@ -93,6 +92,10 @@ pub struct Persist {
     running: Option<Running>,
     pub(crate) copying: Copying,
     log: Option<Log>,
+    /// What takes in commands while the first base is written.
+    first: Option<FirstPart>,
+    /// Files that were not complete, so far.
+    temporary: u64,
     waker: Waker,
     next_step: Instant,
     next_rewrite: Instant,
@@ -133,6 +136,8 @@ impl Persist {
             running: None,
             copying: Copying::default(),
             log: None,
+            first: None,
+            temporary: 0,
             waker,
             next_step: soon,
             next_rewrite: soon,
@@ -238,7 +243,8 @@ impl Persist {
         if manifest.base.is_none() && manifest.incr.is_empty() {
             let purpose = base_form(sv);
             let base = names.base(1, purpose);
-            let target = Target { temp: names.temp_base(), path: names.dir.join(&base.name) };
+            let target =
+                Target { temp: names.dir.join(self.temp_name(".aof")), path: names.dir.join(&base.name) };
             let size = self.write_now(ks, sv, target, purpose).map_err(|why| failed(&why))?;
             sv.log(
                 LogLevel::Notice,
@@ -278,9 +284,17 @@ impl Persist {
         self.dir.join(&sv.config.dbfilename)
     }
 
-    fn snapshot_target(&self, sv: &ServerState) -> Target {
-        let temp = self.dir.join(format!("temp-totality-{}.rdb", std::process::id()));
+    fn snapshot_target(&mut self, sv: &ServerState) -> Target {
+        let name = self.temp_name(".rdb");
+        let temp = self.dir.join(name);
         Target { temp, path: self.snapshot_path(sv) }
+    }
+
+    /// A name for a file that is not complete. No two are the same: a thread that was told to give up removes its own, some
+    /// time later.
+    fn temp_name(&mut self, end: &str) -> String {
+        self.temporary += 1;
+        format!("temp-totality-{}-{}{end}", std::process::id(), self.temporary)
     }
 
     /// What a command asks for; see [`totality_engine::Ticker::persist`]. `ticker` is let serve connections while data is
@@ -530,52 +544,13 @@ impl Persist {
     /// Gives up what is written in the background.
     fn cancel(&mut self, ks: &mut Keyspace, sv: &mut ServerState) {
         if self.running.take().is_some() {
+            self.drop_first(sv);
             ks.drop_snapshot();
             sv.persist.job = None;
             if std::mem::take(&mut self.for_replicas) {
                 self.saved = Some(Err("given up".to_owned()));
             }
         }
-    }
-
-    fn begin_rewrite(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
-        let begun = self.lock().and_then(|()| self.try_begin_rewrite(ks, sv));
-        match &begun {
-            Ok(()) => {
-                sv.persist.rewrites += 1;
-                sv.persist.rewrite_scheduled = false;
-                sv.log(LogLevel::Notice, "Background append only file rewriting started");
-            }
-            Err(why) => {
-                self.rewrite_failed(sv);
-                sv.log(LogLevel::Warning, format!("Can't rewrite append only file in background: {why}"));
-            }
-        }
-        begun
-    }
-
-    fn try_begin_rewrite(&mut self, ks: &mut Keyspace, sv: &mut ServerState) -> Result<(), String> {
-        let names = Names::of(&self.dir, &sv.config);
-        self.disk.create_dir(&names.dir).map_err(|e| reason(&e))?;
-        let purpose = base_form(sv);
-        let base = match &mut self.log {
-            Some(log) => {
-                log.begin_part(&mut sv.persist.log)?;
-                if let Some(part) = log.manifest.incr.last() {
-                    let text = format!("Creating AOF incr file {} on background rewrite", part.name);
-                    sv.log(LogLevel::Notice, text);
-                }
-                log.names.base(log.manifest.next_base(), purpose)
-            }
-            None => {
-                // What waits is in the base.
-                sv.persist.log.buffer.clear();
-                sv.persist.log.selected = None;
-                names.base(load::find_manifest(&*self.disk, &self.dir, &names, sv)?.next_base(), purpose)
-            }
-        };
-        let target = Target { temp: names.temp_base(), path: names.dir.join(&base.name) };
-        self.begin(ks, sv, (Job::Rewrite, purpose), target, Some(base))
     }
 
     /// Connections will be served in the middle of a turn: what it wrote so far must be as safe as promised.
@@ -667,6 +642,9 @@ impl Persist {
         let Engine { ks, sv } = engine;
         self.copying.step(ks, false);
         self.after_flush(ks, sv);
+        if sv.persist.log.state == LogState::Starting {
+            self.take_in(ks, sv);
+        }
         if self.running.is_some() {
             self.step(ks, sv);
             self.finish(ks, sv);
@@ -792,40 +770,10 @@ impl Persist {
                             LogLevel::Warning,
                             format!("Background AOF rewrite terminated with error: {why}"),
                         );
+                        self.drop_first(sv);
                         self.rewrite_failed(sv);
                     }
                 }
-            }
-        }
-    }
-
-    fn rewrite_failed(&mut self, sv: &mut ServerState) {
-        sv.persist.rewrite_ok = false;
-        sv.persist.rewrite_failures += 1;
-        self.next_rewrite = Instant::now() + Duration::from_secs(RETRY as u64);
-    }
-
-    /// True when a rewrite that nobody asked for must wait: each one that fails leaves a part more.
-    fn is_limited(&mut self, sv: &mut ServerState) -> bool {
-        let now = Instant::now();
-        if sv.persist.rewrite_failures < FAILURES {
-            self.limit = (None, 0);
-            return now < self.next_rewrite;
-        }
-        match self.limit {
-            (Some(until), _) if now < until => true,
-            (Some(_), minutes) => {
-                self.limit = (None, minutes);
-                false
-            }
-            (None, before) => {
-                let minutes = (before * 2).clamp(1, MAX_MINUTES);
-                self.limit = (Some(now + Duration::from_secs(minutes * 60)), minutes);
-                let text = format!(
-                    "Background AOF rewrite has repeatedly failed and triggered the limit, will retry in {minutes} minutes"
-                );
-                sv.log(LogLevel::Warning, text);
-                true
             }
         }
     }

@@ -453,3 +453,73 @@ fn what_a_new_base_holds_is_safe() {
     let mut m = m.crashed(0, &EVERYSEC);
     m.expect("GET a", "$1\r\n2\r\n");
 }
+
+/// A machine whose first base is held up while more is written than memory should hold.
+fn first_base() -> Machine {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let options = [("rdb-key-save-delay", "1000000"), ("enable-debug-command", "yes")];
+    let mut m = Machine::start(MemoryDisk::default(), &clock, &options);
+    m.expect("DEBUG POPULATE 20", "+OK\r\n");
+    m.expect("CONFIG SET appendonly yes", "+OK\r\n");
+    m.files.cron(&mut m.engine);
+    for i in 0..50 {
+        m.expect(&format!("SET big:{i} {}", "x".repeat(10_000)), "+OK\r\n");
+    }
+    m.info("aof_rewrite_in_progress:1");
+    let waits = m.engine.sv.persist.log.buffer.len();
+    assert!(waits < 100_000, "{waits} bytes wait in memory");
+    m
+}
+
+#[test]
+fn what_is_written_while_the_first_base_is_made_takes_no_memory() {
+    let mut m = first_base();
+    m.expect("CONFIG SET rdb-key-save-delay 0", "+OK\r\n");
+    m.files.config_changed(&mut m.engine, "rdb-key-save-delay");
+    m.settle();
+    m.info("aof_last_bgrewrite_status:ok");
+    m.expect("SET last 1", "+OK\r\n");
+    m.sync();
+    let mut m = m.crashed(0, &EVERYSEC);
+    m.expect("DBSIZE", ":71\r\n");
+    m.expect("STRLEN big:0", ":10000\r\n");
+    m.expect("STRLEN big:49", ":10000\r\n");
+    m.expect("GET last", "$1\r\n1\r\n");
+}
+
+#[test]
+fn a_first_part_that_cannot_be_written_is_begun_anew() {
+    let mut m = first_base();
+    m.disk.fail(fault(Op::Write, "-incr.aof", FULL));
+    m.expect(&format!("SET more {}", "x".repeat(100_000)), "+OK\r\n");
+    m.turn();
+    m.info("aof_rewrite_in_progress:0");
+    m.info("aof_last_bgrewrite_status:err");
+    assert!(m.log.contains("Removing the temp incr aof file"), "{}", m.log);
+    assert!(!m.disk.files(Path::new("/data/appendonlydir")).iter().any(|f| f.ends_with("incr.aof")));
+    m.expect(&format!("SET more {}", "y".repeat(100_000)), "+OK\r\n");
+    assert!(m.engine.sv.persist.log.buffer.is_empty(), "the next base will have it");
+    m.disk.heal();
+    m.expect("CONFIG SET rdb-key-save-delay 0", "+OK\r\n");
+    m.expect("BGREWRITEAOF", "+Background append only file rewriting started\r\n");
+    m.settle();
+    m.info("aof_last_bgrewrite_status:ok");
+    m.expect("SET last 1", "+OK\r\n");
+    m.sync();
+    let mut m = m.crashed(0, &EVERYSEC);
+    m.expect("DBSIZE", ":72\r\n");
+}
+
+#[test]
+fn a_rewrite_while_the_log_is_off_leaves_a_base_alone() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let mut m = Machine::start(MemoryDisk::default(), &clock, &EVERYSEC);
+    m.expect("SET a 1", "+OK\r\n");
+    m.expect("CONFIG SET appendonly no", "+OK\r\n");
+    m.files.cron(&mut m.engine);
+    m.expect("BGREWRITEAOF", "+Background append only file rewriting started\r\n");
+    m.settle();
+    let manifest = m.disk.read(Path::new("/data/appendonlydir/appendonly.aof.manifest")).unwrap();
+    assert_eq!(String::from_utf8(manifest).unwrap(), "file appendonly.aof.2.base.rdb seq 2 type b\n");
+    assert_eq!(m.disk.files(Path::new("/data/appendonlydir")).len(), 2);
+}

@@ -95,21 +95,36 @@ impl Persist {
         manifest.history = gone.map(|part| Part { kind: FileKind::History, ..part }).collect();
         if sv.persist.log.state != LogState::Starting {
             // The file is off; still, the rewrite was asked for.
+            names.store(&*self.disk, &manifest).map_err(|e| reason(&e))?;
+            let gone = std::mem::take(&mut manifest.history);
+            if keep_old || gone.is_empty() {
+                return Ok(());
+            }
+            for part in gone.iter().filter(|part| manifest.parts().all(|used| used.name != part.name)) {
+                // A file that is gone already is what is wanted.
+                let _ = self.disk.remove(&names.dir.join(&part.name));
+            }
             return names.store(&*self.disk, &manifest).map_err(|e| reason(&e));
         }
-        // The commands since wait in memory; their part comes after all that were there.
-        let seq = old.next_incr();
-        manifest.incr.push(Part {
-            name: format!("{}.{seq}.incr.aof", names.name),
-            seq,
-            kind: FileKind::Incr,
-        });
+        // The part with the commands since comes after all that were there.
+        let part = names.incr(old.next_incr());
+        let path = names.dir.join(&part.name);
+        match self.first.take() {
+            Some(first) => first.finish(&*self.disk, &path)?,
+            // What a file of that name holds belongs to another data set.
+            None => drop(self.disk.create(&path).map_err(|e| reason(&e))?),
+        }
+        manifest.incr.push(part);
         let mut log =
             Log::open(self.disk.clone(), names, manifest, self.waker.clone()).map_err(|e| reason(&e))?;
         if !keep_old {
             log.remove_history()?;
         }
         (sv.persist.log.size, sv.persist.log.base_size) = (log.size(), log.size());
+        // That part is safe; who waits for it may go on.
+        let (made, waits) = (sv.persist.log.offset.0, sv.persist.log.buffer.len() as u64);
+        sv.persist.log.offset.1 = sv.persist.log.offset.1.max(made.saturating_sub(waits));
+        sv.repl.acked = true;
         sv.persist.log.state = LogState::On;
         self.log = Some(log);
         update_recording(ks, sv);
