@@ -57,6 +57,8 @@ const MANY: &[&str] =
     &["MSET m1 aaaaaaaaaaaaaaaa m2 b m3 c m4 d m5 e m6 f m7 g m8 h m9 i m10 jjjjjjjjjjjjjjjj"];
 const LIST: &[&str] = &["EVAL \"for i=1,100 do redis.call('RPUSH',KEYS[1],'element:'..i) end\" 1 hundred"];
 const HASH: &[&str] = &["EVAL \"for i=1,100 do redis.call('HSET',KEYS[1],'field:'..i,i) end\" 1 hundred"];
+const MILLION: &[&str] =
+    &["EVAL \"for i=0,999999 do redis.call('ZADD',KEYS[1],i*7919%1000003,'member:'..i) end\" 1 million"];
 const KEYS: Option<&str> = Some("SET key:__rand_int__ xxxxxxxxxxxxxxxx");
 const CALLS: &str = "for i=1,100 do redis.call('INCRBY',KEYS[1],i) end return 1";
 const LOOP: &str = "local s=0 for i=1,1000 do s=s+i%7 end return s";
@@ -78,6 +80,10 @@ pub fn all() -> Vec<Row> {
         plain("LPOP", 16, "LPOP list"),
         plain("SADD", 16, "SADD set member:__rand_int__"),
         plain("ZADD", 16, "ZADD zset __rand_int__ member:__rand_int__"),
+        Row {
+            setup: MILLION,
+            ..plain("ZADD into a million", 16, "ZADD million __rand_int__ member:__rand_int__")
+        },
         Row { setup: LIST, ..plain("LRANGE 100", 16, "LRANGE hundred 0 -1") },
         Row { setup: HASH, ..plain("HGETALL 100", 16, "HGETALL hundred") },
         plain("XADD", 16, "XADD stream MAXLEN ~ 10000 * field value"),
