@@ -2,6 +2,9 @@
 //! replica afterwards.
 
 pub mod canonical;
+mod chain;
+
+pub use chain::run_chain;
 
 use crate::client::{Client, Command};
 use crate::oracle::groups::{FAMILIES, SHARED};
@@ -260,7 +263,10 @@ fn command(rng: &mut Rng, open: &mut bool) -> Command {
         let huge = command
             .iter()
             .any(|word| word.len() < 12 && word.len() > 8 && word.iter().all(u8::is_ascii_digit));
-        if waits || flush || huge || (*open && name == b"MULTI") {
+        // Valkey reads no scores in hexadecimal digits, which the others do.
+        let hexadecimal =
+            command.iter().any(|word| word.to_ascii_lowercase().windows(2).any(|at| at == b"0x"));
+        if waits || flush || huge || hexadecimal || (*open && name == b"MULTI") {
             continue;
         }
         match name.as_slice() {
