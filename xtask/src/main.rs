@@ -49,20 +49,18 @@ fn main() -> ExitCode {
 /// Builds the server as users get it, then measures. The tool itself is built for speed too: it loads the servers.
 fn bench(args: &[&str]) -> Result<(), String> {
     needs::debian();
-    run::step(
-        "build",
-        &run::cargo(&["build", "--release", "-p", "totality-cli", "-p", "totality-testkit", "--bins"]),
-    )?;
     let bin = run::target().join("release");
-    let program = bin.join("totality-bench").to_string_lossy().into_owned();
     let server = bin.join("totality").to_string_lossy().into_owned();
-    if args.first() == Some(&"catalogue") {
-        // It needs the typed calls, which the tool does not know.
-        let job = run::cargo(&["run", "--release", "-p", "totality-script", "--example", "costs", "--"])
-            .with(&args[1..]);
-        return run::step("bench", &job.env("TOTALITY_BIN", &server));
-    }
-    run::step("bench", &run::Job::new(&program, args).env("TOTALITY_BIN", &server))
+    let mut build = run::cargo(&["build", "--release", "--bins", "-p", "totality-cli"]);
+    let job = if args.first() == Some(&"catalogue") {
+        // It needs the typed calls, which the tool does not know. What the client costs is not measured.
+        run::cargo(&["run", "-p", "totality-script", "--example", "costs", "--"]).with(&args[1..])
+    } else {
+        build = build.with(&["-p", "totality-testkit"]);
+        run::Job::new(&bin.join("totality-bench").to_string_lossy(), args)
+    };
+    run::step("build", &build)?;
+    run::step("bench", &job.env("TOTALITY_BIN", &server))
 }
 
 /// The generated parts of documents, and what the catalogue's headers and cases make.
