@@ -71,7 +71,7 @@ pub struct Snapshot {
     /// Large values that the data set has no longer: database and entry.
     gone: VecDeque<(usize, Entry)>,
     writing: Option<Large>,
-    /// Bytes that were written early or kept because of what commands changed.
+    /// Bytes of memory of what was written early or kept because of what commands changed.
     copied: u64,
     /// What is to be written when that large value is complete.
     aside: Vec<u8>,
@@ -220,7 +220,7 @@ impl Keyspace {
         self.snapshot.as_ref().map_or((0, 0), |s| (s.written, all(s)))
     }
 
-    /// Bytes that were written early or kept because of what commands changed since the snapshot began.
+    /// Bytes of memory of what was written early or kept because of what commands changed since the snapshot began.
     pub fn snapshot_copied(&self) -> u64 {
         self.snapshot.as_ref().map_or(0, |s| s.copied)
     }
@@ -532,9 +532,8 @@ impl Snapshot {
             std::mem::swap(&mut self.w.out, &mut self.aside);
         }
         self.select(at);
-        let before = self.w.out.len();
         write_key(&mut self.w, ks, entry, self.form);
-        self.copied += (self.w.out.len() - before) as u64;
+        self.copied += (size_of::<Entry>() + entry.heap()) as u64;
         if apart {
             std::mem::swap(&mut self.w.out, &mut self.aside);
         }
@@ -573,7 +572,7 @@ impl Snapshot {
         let Some(at) = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db)) else {
             return Some(entry);
         };
-        self.copied += entry.heap() as u64;
+        self.copied += (size_of::<Entry>() + entry.heap()) as u64;
         if self.is_writing(at, &entry.key) {
             if let Some(writing) = &mut self.writing {
                 writing.own = Some(entry);
