@@ -760,6 +760,7 @@ impl Persist {
                 match done {
                     Ok(()) => {
                         sv.persist.rewrite_failures = 0;
+                        self.next_rewrite = Instant::now();
                         let safe = &mut sv.persist.log.offset.1;
                         *safe = covers.max(*safe);
                         sv.repl.acked = true;
@@ -815,7 +816,21 @@ impl Persist {
     /// A parameter was changed: `appendonly` is obeyed at once.
     pub fn config_changed(&mut self, engine: &mut Engine, name: &str) {
         match name {
-            "appendonly" => self.cron(engine),
+            "appendonly" => {
+                let Engine { ks, sv } = &mut *engine;
+                let was = sv.persist.log.state;
+                self.follow_config(ks, sv);
+                if was == LogState::Off && sv.persist.rewrite_scheduled && self.running.is_none() {
+                    // What was put off before does not concern who asks now. What goes wrong is in the log.
+                    let _ = self.begin_rewrite(ks, sv);
+                }
+                self.cron(engine);
+            }
+            "aof-disable-auto-gc" if !engine.sv.config.aof_disable_auto_gc => {
+                if let Some(Err(why)) = self.log.as_mut().map(Log::remove_history) {
+                    engine.sv.log(LogLevel::Warning, format!("Can't write the AOF manifest: {why}"));
+                }
+            }
             // What waits for the old delay goes on.
             "rdb-key-save-delay" => self.next_step = Instant::now(),
             _ => {}
