@@ -15,6 +15,7 @@ use totality_engine::{ClientId, ConnInfo};
 use crate::conn::{Conn, Fate, Read, Stream, Written};
 use crate::listen::{self, Listener};
 use crate::log::Log;
+use crate::oom::OomScore;
 use crate::replica::LinkEvents;
 use crate::settings::Settings;
 use crate::tls::{Tls, TlsStream};
@@ -94,6 +95,8 @@ pub struct Io {
     pub woken: bool,
     /// What is to be done about the link to the primary.
     pub link: LinkEvents,
+    /// How willingly the kernel ends this process.
+    pub oom: OomScore,
 }
 
 impl Io {
@@ -121,6 +124,7 @@ impl Io {
             now_ms: 1,
             woken: false,
             link: LinkEvents::default(),
+            oom: OomScore::default(),
         })
     }
 

@@ -20,6 +20,7 @@ mod listen;
 mod log;
 mod meanwhile;
 mod node_file;
+mod oom;
 mod primary;
 mod process_info;
 mod replica;

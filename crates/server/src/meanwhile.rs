@@ -5,7 +5,7 @@ use std::path::Path;
 use totality_engine::engine::{Exchange, Heard};
 use totality_engine::keyspace::Keyspace;
 use totality_engine::persistence::Request;
-use totality_engine::replication;
+use totality_engine::replication::{self, Role};
 use totality_engine::state::ServerState;
 use totality_engine::{Busy, Config, Ticker};
 use totality_persist::Persist;
@@ -91,6 +91,10 @@ impl Ticker for Meanwhile<'_> {
             "port" | "bind" | "tls-port" => self.listen(name, next),
             _ if name.starts_with("tls-") => self.io.configure_tls(&next.tls),
             "dir" => self.change_dir(&next.dir),
+            "oom-score-adj" | "oom-score-adj-values" => {
+                let Io { oom, log, .. } = &mut *self.io;
+                oom.apply(next, &mut |line| log.warning(line))
+            }
             "maxclients" => {
                 let wanted = next.maxclients as usize;
                 let old = std::mem::replace(&mut self.io.settings.max_clients, wanted);
@@ -123,9 +127,11 @@ impl Ticker for Meanwhile<'_> {
     fn replicate(
         &mut self,
         _ks: &mut Keyspace,
-        _sv: &mut ServerState,
+        sv: &mut ServerState,
         request: replication::Request,
     ) -> Result<(), String> {
+        let Io { oom, log, .. } = &mut *self.io;
+        oom.follow(matches!(sv.repl.role, Role::Replica(_)), &sv.config, &mut |line| log.warning(line));
         match request {
             replication::Request::Relink => {
                 self.io.link.relink = true;

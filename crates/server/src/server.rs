@@ -124,6 +124,8 @@ impl Server {
         crate::acl_file::load_users(&mut engine).map_err(StartError)?;
         process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
         crate::node_file::open(&mut engine, &mut io.log).map_err(StartError)?;
+        // What goes wrong is in the log; the server starts all the same.
+        let _ = io.oom.apply(&engine.sv.config, &mut |line| io.log.warning(line));
         let watchdog = Watchdog::start(engine.sv.scripts.interrupt(), engine.sv.scripts.run_counter())
             .map_err(start_error("Can't start a thread"))?;
         let lazy_free =

@@ -71,3 +71,32 @@ fn the_file_is_rewritten_in_place() {
     let none = serve(&[]).client().line("CONFIG REWRITE").unwrap();
     assert_eq!(none.text(), "ERR The server is running without a config file");
 }
+
+#[test]
+fn the_kernel_is_told_how_willingly_it_may_end_the_server() {
+    // The server is a thread of this process here, so the score is that of the test.
+    let score =
+        || std::fs::read_to_string("/proc/self/oom_score_adj").unwrap().trim().parse::<i32>().unwrap();
+    let server = serve(&[]);
+    let mut client = server.client();
+    let before = score();
+    let set = |client: &mut Client, words: &[&str]| {
+        client.call(&[&["CONFIG", "SET"], words].concat()).unwrap().text()
+    };
+    assert_eq!(set(&mut client, &["oom-score-adj-values", "3 7 9", "oom-score-adj", "yes"]), "OK");
+    assert_eq!(score(), (before + 3).min(1000));
+    assert_eq!(client.call(&["REPLICAOF", "127.0.0.1", "1"]).unwrap().text(), "OK");
+    assert_eq!(score(), (before + 7).min(1000));
+    assert_eq!(client.call(&["REPLICAOF", "NO", "ONE"]).unwrap().text(), "OK");
+    assert_eq!(score(), (before + 3).min(1000));
+    assert_eq!(set(&mut client, &["oom-score-adj", "no"]), "OK");
+    if before <= 999 {
+        assert_eq!(set(&mut client, &["oom-score-adj-values", "999 0 0", "oom-score-adj", "absolute"]), "OK");
+        assert_eq!(score(), 999);
+    }
+    // Without the right to it the score cannot go back: the parameter stays what it was.
+    match set(&mut client, &["oom-score-adj", "no"]).as_str() {
+        "OK" => assert_eq!(score(), before),
+        refused => assert!(refused.contains("Failed to set current oom_score_adj"), "{refused}"),
+    }
+}

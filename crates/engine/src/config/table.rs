@@ -355,7 +355,10 @@ impl Param {
 
     /// True for a parameter that has no effect here.
     pub fn is_idle(&self) -> bool {
-        matches!(self.kind, Kind::Idle(..))
+        // These are kept as texts too, and read by the owner.
+        const READ: [&str; 4] =
+            ["oom-score-adj", "oom-score-adj-values", "shutdown-on-sigint", "shutdown-on-sigterm"];
+        matches!(self.kind, Kind::Idle(..)) && !READ.contains(&self.name)
     }
 
     /// Sets the value from words.
