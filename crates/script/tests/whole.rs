@@ -7,7 +7,7 @@ mod calls;
 mod common;
 
 use std::path::Path;
-use totality_script::{Rendering, catalogue};
+use totality_script::{Rendering, Retry, catalogue};
 use totality_testkit::client::Client;
 
 /// Is a script called there, by its name or by its typed call?
@@ -113,4 +113,56 @@ fn typical_calls_keep_to_their_cost() {
     let missing =
         catalogue::all().find(|s| !s.name().starts_with("seed.") && rows.iter().all(|r| r.name != s.name()));
     assert_eq!(missing.map(|s| s.name()), None, "calls.txt has no typical call");
+}
+
+/// What is stored, with its times to live.
+fn stored(session: &mut totality::Session) -> Vec<(String, String, i64)> {
+    let mut keys: Vec<String> = session.query(&["KEYS", "*"]).unwrap();
+    keys.sort();
+    let all = keys.into_iter().map(|key| {
+        let dump = format!("{:?}", session.call(&["DUMP", &key]).unwrap());
+        let left = session.query(&["PTTL", &key]).unwrap();
+        (key, dump, left)
+    });
+    all.collect()
+}
+
+/// A call that a client repeats because it got no answer changes nothing the second time, where the header says that it may.
+#[test]
+fn what_may_be_repeated_is_done_once() {
+    let (mut repeated, mut twice, mut effects, mut wrong) = (0, Vec::new(), 0, Vec::new());
+    for row in &calls::rows().unwrap() {
+        let script = catalogue::get(&row.name).unwrap();
+        let clock = totality::ManualClock::new(1_800_000_000_000_000);
+        let db = totality::Db::open(totality::Options::default().clock(clock.clone())).unwrap();
+        let mut session = db.session().unwrap();
+        for script in catalogue::all() {
+            session.call(&["SCRIPT", "LOAD", script.text(Rendering::Redis)]).unwrap();
+        }
+        for i in 1..4 {
+            row.before.iter().for_each(|template| drop(session.call(&template.filled(i)).unwrap()));
+            let before = stored(&mut session);
+            session.call(&row.call.filled(i)).unwrap();
+            let once = stored(&mut session);
+            effects += usize::from(before != once);
+            session.call(&row.call.filled(i)).unwrap();
+            let same = stored(&mut session) == once;
+            if script.header().retry == Retry::Unsafe {
+                twice.push((row.name.clone(), same));
+            } else {
+                repeated += 1;
+                // A second block is another one: its numbers are unique all the same, as its page says.
+                if !same && row.name != "id.block" {
+                    wrong.push(format!("{}, call {i}", row.name));
+                }
+            }
+            clock.advance_ms(10);
+        }
+    }
+    assert!(wrong.is_empty(), "done twice: {wrong:#?}");
+    assert!(repeated > 100 && effects > 150, "{repeated} {effects}");
+    // The test would see it: most of the others do more the second time.
+    let changed = twice.iter().filter(|(_, same)| !same).count();
+    assert!(changed * 2 > twice.len(), "{twice:?}");
+    common::count(repeated, "calls repeated without a second effect");
 }

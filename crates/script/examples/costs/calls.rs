@@ -44,11 +44,15 @@ impl Template {
         self.words.iter().any(|w| w.contains(mark))
     }
 
-    /// The command of the call with this number.
-    pub fn encode(&self, i: usize, out: &mut Vec<u8>) {
+    /// The words of the call with this number.
+    pub fn filled(&self, i: usize) -> Vec<String> {
         let (at, mark) = (i.to_string(), (i % SPREAD).to_string());
-        let words: Vec<String> = self.words.iter().map(|w| w.replace('@', &at).replace('~', &mark)).collect();
-        encode(&words, out);
+        self.words.iter().map(|w| w.replace('@', &at).replace('~', &mark)).collect()
+    }
+
+    /// The same as bytes for a server.
+    pub fn encode(&self, i: usize, out: &mut Vec<u8>) {
+        encode(&self.filled(i), out);
     }
 }
 
