@@ -18,6 +18,16 @@ pub enum KeyError {
 /// # Errors
 /// When a number of keys among the arguments makes no sense.
 pub fn find(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
+    let mut keys = find_routed(spec, argv)?;
+    keys.retain(|(_, flags)| !flags.contains(KeyFlags::NOT_KEY));
+    Ok(keys)
+}
+
+/// The same, and what a cluster routes like a key though it is none: channels of shards, cursors of CLUSTERSCAN.
+///
+/// # Errors
+/// When a number of keys among the arguments makes no sense.
+pub fn find_routed(spec: &Spec, argv: &[&[u8]]) -> Result<Keys, KeyError> {
     let mut keys = Keys::new();
     if matches!(spec.name, "georadius" | "georadiusbymember") && argv.len() > 1 {
         keys.push((1, spec.keys[0].flags));

@@ -135,8 +135,135 @@ fn the_node_tells_of_itself_and_keeps_its_slots() {
 #[test]
 fn without_cluster_mode_nothing_of_it_is_there() {
     let mut b = Bench::new();
-    for line in ["CLUSTER SLOTS", "CLUSTER NODES", "CLUSTER COUNTKEYSINSLOT 1", "ASKING"] {
+    for line in ["CLUSTER SLOTS", "CLUSTER NODES", "CLUSTER COUNTKEYSINSLOT 1", "ASKING", "CLUSTERSCAN x y"] {
         assert_eq!(b.line(line), "-ERR This instance has cluster support disabled\r\n", "{line}");
     }
     assert_eq!(b.line("MSET a 1 b 2"), "+OK\r\n");
+}
+
+/// The cursor and the names of a CLUSTERSCAN.
+fn scan(b: &mut Bench, line: &str) -> (String, Vec<String>) {
+    let reply = b.line(line);
+    let mut lines = reply.split("\r\n");
+    assert_eq!(lines.next(), Some("*2"), "{line}: {reply}");
+    let texts: Vec<&str> = lines.filter(|line| !line.starts_with(['$', '*']) && !line.is_empty()).collect();
+    (texts[0].to_owned(), texts[1..].iter().map(|name| (*name).to_owned()).collect())
+}
+
+/// All names of a whole scan, sorted, and the number of its calls.
+fn scan_all(b: &mut Bench, options: &str) -> (Vec<String>, usize) {
+    let (mut cursor, mut names, mut calls) = ("0".to_owned(), Vec::new(), 0);
+    loop {
+        let (next, found) = scan(b, &format!("CLUSTERSCAN {cursor} {options}"));
+        names.extend(found);
+        calls += 1;
+        if next == "0" {
+            names.sort();
+            return (names, calls);
+        }
+        cursor = next;
+    }
+}
+
+#[test]
+fn a_scan_of_the_cluster_gives_each_key_once() {
+    let mut b = cluster();
+    let mut keys: Vec<String> = (0..3000).map(|n| format!("key:{n}")).collect();
+    keys.sort();
+    for key in &keys {
+        b.line(&format!("SET {key} v"));
+    }
+    b.line("RPUSH list a");
+    assert_eq!(scan(&mut b, "CLUSTERSCAN 0"), ("0-{06S}-0".to_owned(), vec![]));
+    let (names, calls) = scan_all(&mut b, "TYPE string");
+    assert_eq!(names, keys);
+    assert!((100..=400).contains(&calls), "about ten by call: {calls}");
+    assert_eq!(scan_all(&mut b, "TYPE list COUNT 1000").0, ["list"]);
+    let some = scan_all(&mut b, "MATCH key:1* COUNT 500").0;
+    assert_eq!(some, keys.iter().filter(|key| key.starts_with("key:1")).cloned().collect::<Vec<_>>());
+    // From a slot on, as when this node has been given what another one scanned the beginning of.
+    let (cursor, late) = scan(&mut b, "CLUSTERSCAN 0-{8YG}-0 COUNT 100000");
+    assert_eq!(cursor, "0");
+    let slot = |key: &String| totality_ds::crc::key_slot(key.as_bytes());
+    let expected = keys.iter().filter(|key| slot(key) >= slot(&"8YG".to_owned())).count();
+    assert!(late.iter().all(|key| slot(key) >= slot(&"8YG".to_owned())));
+    assert_eq!(late.iter().filter(|key| key.starts_with("key:")).count(), expected);
+}
+
+#[test]
+fn a_scan_of_one_slot_ends_with_it() {
+    let mut b = cluster();
+    for n in 0..20_000 {
+        b.line(&format!("SET other:{n} v"));
+    }
+    for n in 0..300 {
+        b.line(&format!("SET {{06S}}:{n} v"));
+        b.line(&format!("SET {{Qi}}:{n} v"));
+    }
+    let before = b.line("CLUSTER COUNTKEYSINSLOT 0");
+    let (names, calls) = scan_all(&mut b, "SLOT 0");
+    assert_eq!(format!(":{}\r\n", names.len()), before);
+    assert_eq!(names.iter().filter(|name| name.starts_with("{06S}:")).count(), 300);
+    assert!(calls < 60, "{calls}");
+    // A pattern whose tag is fixed names its slot.
+    assert_eq!(scan(&mut b, "CLUSTERSCAN 0 MATCH {Qi}:*").0, "0-{Qi}-0");
+    assert_eq!(scan_all(&mut b, "MATCH {Qi}:* COUNT 50").0.len(), 300);
+    // The cursor goes on to the slot of the pattern, and never back.
+    assert_eq!(scan(&mut b, "CLUSTERSCAN 0-{06S}-0 MATCH {Qi}-*"), ("0-{Qi}-0".to_owned(), vec![]));
+    assert_eq!(scan(&mut b, "CLUSTERSCAN 0-{Qi}-0 MATCH {06S}-*"), ("0".to_owned(), vec![]));
+    for cursor in ["0", "0-{06S}-0"] {
+        let line = format!("CLUSTERSCAN {cursor} SLOT 0 MATCH {{Qi}}-*");
+        assert_eq!(scan(&mut b, &line), ("0".to_owned(), vec![]));
+    }
+    // What another node said of its own order is begun anew.
+    let (cursor, first) = scan(&mut b, "CLUSTERSCAN 0-{06S}-0 SLOT 0");
+    let (fingerprint, rest) = cursor.split_once('-').unwrap();
+    assert!(fingerprint.len() == 6 && rest.starts_with("{06S}-"), "{cursor}");
+    let foreign = format!("CLUSTERSCAN zzzzzz-{rest} SLOT 0");
+    assert_eq!(scan(&mut b, &foreign), (cursor.clone(), first.clone()));
+    assert_ne!(scan(&mut b, &format!("CLUSTERSCAN {cursor} SLOT 0")).1, first);
+    // Keys whose time is over are not given.
+    b.line("SET {Qi}:gone v PX 5");
+    b.clock.advance_ms(10);
+    assert_eq!(scan_all(&mut b, "SLOT 1").0.iter().filter(|name| name.ends_with("gone")).count(), 0);
+}
+
+#[test]
+fn mistakes_of_a_scan_of_the_cluster() {
+    let mut b = cluster();
+    for (line, error) in [
+        ("CLUSTERSCAN invalid", "Invalid cursor"),
+        ("CLUSTERSCAN abc-def-ghi", "Invalid cursor"),
+        ("CLUSTERSCAN 0-", "Invalid cursor"),
+        ("CLUSTERSCAN 0-{06S}", "Invalid cursor"),
+        ("CLUSTERSCAN 0-{06S}-", "Invalid cursor"),
+        ("CLUSTERSCAN 00", "Invalid cursor"),
+        ("CLUSTERSCAN 0-{06S}-0 UNKNOWNOPTION", "syntax error"),
+        ("CLUSTERSCAN 0 COUNT 0", "syntax error"),
+        ("CLUSTERSCAN 0 COUNT x", "value is not an integer or out of range"),
+        ("CLUSTERSCAN 0 TYPE notatype", "unknown type name 'notatype'"),
+        ("CLUSTERSCAN 0 NOVALUES", "NOVALUES option can only be used in HSCAN"),
+        ("CLUSTERSCAN 0 SLOT 16384", "Invalid or out of range slot"),
+        ("CLUSTERSCAN 0 SLOT -1", "Invalid or out of range slot"),
+        ("CLUSTERSCAN 0 SLOT 0 SLOT 0", "SLOT option can only be specified once"),
+        ("CLUSTERSCAN 0-{06S}-0 SLOT 1", "Cursor slot mismatch with SLOT argument"),
+        ("SCAN 0 SLOT 0", "syntax error"),
+        ("COMMAND GETKEYS CLUSTERSCAN 0", "The command has no key arguments"),
+    ] {
+        assert_eq!(b.line(line), format!("-ERR {error}\r\n"), "{line}");
+    }
+    for line in ["HSCAN h 0 SLOT 0", "SSCAN s 0 SLOT 0", "ZSCAN z 0 SLOT 0"] {
+        b.line("HSET h f v");
+        b.line("SADD s m");
+        b.line("ZADD z 1 m");
+        assert_eq!(b.line(line), "-ERR syntax error\r\n", "{line}");
+    }
+    // It is routed by its cursor like a key, and reads keys that nobody named.
+    b.line("MULTI");
+    b.line("SET {06S}a 1");
+    b.line("CLUSTERSCAN 0-{Qi}-0");
+    assert_eq!(b.line("EXEC"), CROSS_SLOT);
+    b.line("CONFIG SET script-undeclared-keys deny");
+    let reply = b.run(&["EVAL", "return redis.call('CLUSTERSCAN','0-{06S}-0')", "0"]);
+    assert!(reply.contains("accessed keys that it did not declare by 'clusterscan'"), "{reply}");
 }

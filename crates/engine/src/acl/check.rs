@@ -258,7 +258,6 @@ fn keys_of(command: &Command, argv: &[&[u8]]) -> Result<Keys, KeyError> {
         return Ok(debugged(argv));
     }
     let mut keys = keys::find(command.spec, argv)?;
-    keys.retain(|(_, flags)| !flags.contains(KeyFlags::NOT_KEY));
     for (_, flags) in &mut keys {
         if flags.contains(KeyFlags::VARIABLE) {
             *flags = flags_of_call(command.spec.name, argv).unwrap_or(*flags);

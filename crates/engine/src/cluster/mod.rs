@@ -6,7 +6,7 @@
 
 mod slots;
 
-pub(crate) use slots::{CROSS_SLOT, SlotCounts, pattern_slot, slot_of};
+pub(crate) use slots::{CROSS_SLOT, SlotCounts, pattern_slot, slot_arg, slot_number, slot_of, tag_of};
 
 use crate::client::ClientId;
 use crate::state::ServerState;

@@ -6,6 +6,7 @@ use crate::commands::Command;
 use crate::error::CmdError;
 use crate::keys;
 use crate::keyspace::Keyspace;
+use std::sync::LazyLock;
 use totality_ds::crc::{crc16, key_slot};
 
 /// Keys of one command, or of one transaction, in more than one slot.
@@ -38,7 +39,7 @@ fn add(slot: &mut Option<u16>, command: &Command, argv: &[&[u8]]) -> Result<(), 
         return Ok(());
     }
     // Arguments that make no sense have no keys: the command itself will say what is wrong.
-    let Ok(keys) = keys::find(command.spec, argv) else { return Ok(()) };
+    let Ok(keys) = keys::find_routed(command.spec, argv) else { return Ok(()) };
     for (at, _) in keys {
         let next = key_slot(argv[at]);
         if slot.replace(next).is_some_and(|first| first != next) {
@@ -46,6 +47,51 @@ fn add(slot: &mut Option<u16>, command: &Command, argv: &[&[u8]]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// A number that names a slot.
+pub(crate) fn slot_number(n: i64) -> Option<u16> {
+    u16::try_from(n).ok().filter(|slot| usize::from(*slot) < SLOTS)
+}
+
+/// An argument that names a slot.
+///
+/// # Errors
+/// In Redis's words.
+pub(crate) fn slot_arg(arg: &[u8]) -> Result<u16, CmdError> {
+    const BAD: CmdError = CmdError::new("ERR Invalid or out of range slot");
+    crate::util::parse_i64(arg).and_then(slot_number).ok_or(BAD)
+}
+
+/// Digits and letters in the order in which tags are tried.
+const TAG_BYTES: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Texts of up to three letters by the slot that they hash to, the shortest first. Made once, in about 30,000 steps.
+static TAGS: LazyLock<Vec<[u8; 3]>> = LazyLock::new(|| {
+    let mut tags = vec![[0; 3]; SLOTS];
+    let mut left = SLOTS;
+    let mut add = |tag: [u8; 3]| {
+        let len = tag.iter().take_while(|byte| **byte != 0).count();
+        let place = &mut tags[usize::from(crc16(&tag[..len])) % SLOTS];
+        if place[0] == 0 {
+            *place = tag;
+            left -= 1;
+        }
+        left == 0
+    };
+    let one = TAG_BYTES.iter().map(|a| [*a, 0, 0]);
+    let two = TAG_BYTES.iter().flat_map(|a| TAG_BYTES.iter().map(move |b| [*a, *b, 0]));
+    let pairs = TAG_BYTES.iter().flat_map(|a| TAG_BYTES.iter().map(move |b| (*a, *b)));
+    let three = pairs.flat_map(|(a, b)| TAG_BYTES.iter().map(move |c| [a, b, *c]));
+    let _all = one.chain(two).chain(three).any(&mut add);
+    tags
+});
+
+/// A short text that hashes to a slot.
+pub(crate) fn tag_of(slot: u16) -> &'static str {
+    let tag = &TAGS[usize::from(slot) % SLOTS];
+    let len = tag.iter().take_while(|byte| **byte != 0).count();
+    std::str::from_utf8(&tag[..len]).unwrap_or_default()
 }
 
 /// Numbers of keys by slot. Counted when somebody asks and the data set is not what it was the last time: one pass
@@ -101,6 +147,15 @@ pub(crate) fn pattern_slot(pattern: &[u8]) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_slot_has_a_tag() {
+        for slot in 0..SLOTS as u16 {
+            assert_eq!(key_slot(tag_of(slot).as_bytes()), slot);
+        }
+        // The texts that Valkey's nodes put in their cursors.
+        assert_eq!([0, 1, 2, 3, 100, 16383].map(tag_of), ["06S", "Qi", "5L5", "4Iu", "0or", "6ZJ"]);
+    }
 
     #[test]
     fn a_pattern_has_a_slot_when_its_tag_is_fixed() {

@@ -31,7 +31,7 @@ pub fn scan_cursor(arg: &[u8]) -> Res<u64> {
     std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(INVALID)
 }
 
-/// Options of SCAN, HSCAN, SSCAN and ZSCAN.
+/// Options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanOptions<'a> {
     /// About how many elements a step looks at.
@@ -42,6 +42,8 @@ pub struct ScanOptions<'a> {
     pub names_only: bool,
     /// Only keys of this type (TYPE).
     pub kind: Option<Type>,
+    /// Only keys of this slot (SLOT).
+    pub slot: Option<u16>,
 }
 
 /// Whose elements are scanned; decides which options there are.
@@ -49,6 +51,8 @@ pub struct ScanOptions<'a> {
 pub enum ScanOf {
     /// SCAN
     Keys,
+    /// CLUSTERSCAN
+    Slots,
     /// SSCAN
     Set,
     /// HSCAN
@@ -58,13 +62,15 @@ pub enum ScanOf {
 }
 
 impl<'a> ScanOptions<'a> {
-    /// Reads the options that follow the cursor, which is argument 1 of SCAN and argument 2 of the others.
+    /// Reads the options that follow the cursor, which is argument 1 of SCAN and CLUSTERSCAN and argument 2 of the
+    /// others.
     ///
     /// # Errors
     /// In Redis's words.
     pub fn parse(cx: &Cx<'a>, of: ScanOf) -> Res<Self> {
-        let mut options = ScanOptions { count: 10, pattern: None, names_only: false, kind: None };
-        let mut i = if of == ScanOf::Keys { 2 } else { 3 };
+        let mut options = ScanOptions { count: 10, pattern: None, names_only: false, kind: None, slot: None };
+        let of_keys = matches!(of, ScanOf::Keys | ScanOf::Slots);
+        let mut i = if of_keys { 2 } else { 3 };
         while i < cx.argc() {
             let more = i + 1 < cx.argc();
             if cx.is(i, "count") && more {
@@ -78,7 +84,7 @@ impl<'a> ScanOptions<'a> {
                 let pattern = cx.arg(i + 1);
                 options.pattern = (pattern != b"*").then_some(pattern);
                 i += 2;
-            } else if cx.is(i, "type") && more && of == ScanOf::Keys {
+            } else if cx.is(i, "type") && more && of_keys {
                 options.kind = Some(type_by_name(cx.arg(i + 1))?);
                 i += 2;
             } else if cx.is(i, "novalues") {
@@ -93,6 +99,12 @@ impl<'a> ScanOptions<'a> {
                 }
                 options.names_only = true;
                 i += 1;
+            } else if cx.is(i, "slot") && more && of == ScanOf::Slots {
+                if options.slot.is_some() {
+                    return Err(CmdError::new("ERR SLOT option can only be specified once"));
+                }
+                options.slot = Some(crate::cluster::slot_arg(cx.args[i + 1])?);
+                i += 2;
             } else {
                 return Err(SYNTAX);
             }

@@ -34,7 +34,7 @@ mod set_algebra;
 
 table! {
     bitmap { bitcount bitfield bitfield_ro bitop bitpos getbit setbit }
-    cluster { asking cluster readonly readwrite }
+    cluster { asking cluster clusterscan readonly readwrite }
     connection { auth client echo hello ping quit reset select }
     generic {
         copy del dump exists expire expireat expiretime keys migrate move_ object persist pexpire pexpireat pexpiretime pttl

@@ -20,7 +20,7 @@ use crate::frame::Frame;
 use crate::keyspace::Keyspace;
 use crate::obey;
 use crate::reply::{Proto, Reply, TreeBuilder};
-use crate::spec::{Flags, KeyFlags};
+use crate::spec::Flags;
 use crate::state::{LogLevel, ServerState};
 use smallvec::SmallVec;
 use std::collections::HashSet;
@@ -472,14 +472,14 @@ impl ScriptHost<'_> {
     /// What a command accesses that the caller did not declare.
     fn undeclared(&mut self, command: &'static Command, argv: &[&[u8]]) -> Option<String> {
         // These see or change keys that no argument names.
-        const ALL_KEYS: [&str; 6] = ["flushall", "flushdb", "keys", "randomkey", "scan", "swapdb"];
+        const ALL_KEYS: [&str; 7] =
+            ["clusterscan", "flushall", "flushdb", "keys", "randomkey", "scan", "swapdb"];
         if ALL_KEYS.contains(&command.spec.name) {
             return Some("keys that it did not declare".to_owned());
         }
         // Arguments that make no sense have no keys: the command itself will say what is wrong.
         let keys = crate::keys::find(command.spec, argv).ok()?;
-        let keys =
-            keys.iter().filter(|(_, flags)| !flags.contains(KeyFlags::NOT_KEY)).map(|(at, _)| argv[*at]);
+        let keys = keys.iter().map(|(at, _)| argv[*at]);
         let by_pattern = crate::keys::by_pattern(command.spec, argv);
         for key in keys.chain(by_pattern) {
             if !self.is_declared(key) {

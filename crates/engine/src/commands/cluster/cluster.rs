@@ -11,7 +11,7 @@
 //! (integer) 8000
 //! ```
 
-use crate::cluster::{self, Address, SLOTS};
+use crate::cluster::{self, Address, SLOTS, slot_number};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::spec::{Flags, Group, Handler, Spec};
@@ -74,12 +74,11 @@ const SUBS: &[Spec] = &[
     of_node("slots", "3.0.0", "Slots by node.", slots).tips(VARIES),
 ];
 
-const BAD_SLOT: CmdError = CmdError::new("ERR Invalid or out of range slot");
 const KEEPS_SLOTS: CmdError =
     CmdError::new("ERR This server is a cluster of one node: slots cannot be taken from it");
 
-/// Every subcommand begins with this.
-fn enabled(cx: &Cx<'_>) -> Res {
+/// What is of clusters only begins with this.
+pub(super) fn enabled(cx: &Cx<'_>) -> Res {
     if cx.sv.config.cluster_enabled { Ok(()) } else { Err(super::asking::DISABLED) }
 }
 
@@ -207,11 +206,6 @@ fn slot_of_key(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
-/// A number that names a slot.
-fn slot_number(n: i64) -> Option<u16> {
-    u16::try_from(n).ok().filter(|slot| usize::from(*slot) < SLOTS)
-}
-
 fn count_keys(cx: &mut Cx<'_>) -> Res {
     enabled(cx)?;
     let slot = slot_number(cx.int(2)?).ok_or(CmdError::new("ERR Invalid slot"))?;
@@ -288,7 +282,7 @@ fn ordered(cx: &mut Cx<'_>) -> Res<Vec<u16>> {
 
 /// Argument `i` as a slot.
 fn slot_arg(cx: &Cx<'_>, i: usize) -> Res<u16> {
-    crate::util::parse_i64(cx.args[i]).and_then(slot_number).ok_or(BAD_SLOT)
+    cluster::slot_arg(cx.args[i])
 }
 
 fn add_slots(cx: &mut Cx<'_>) -> Res {

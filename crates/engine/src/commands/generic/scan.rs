@@ -34,34 +34,67 @@ pub const SPEC: Spec = Spec::new("scan", -2, Group::Generic, Flags::READONLY, ru
 fn run(cx: &mut Cx<'_>) -> Res {
     let cursor = scan_cursor(cx.args[1])?;
     let options = ScanOptions::parse(cx, ScanOf::Keys)?;
-    let wanted = options.kind;
-    // Names lie one after the other in `names`; `ends` says where each ends.
-    let (mut names, mut ends) = (Vec::new(), Vec::new());
-    let mut dead: Vec<Box<[u8]>> = Vec::new();
-    let next = cx.ks.db().dict().scan(cursor, options.count, &mut |entry| {
-        if wanted.is_some_and(|wanted| entry.value.kind() != wanted) || !options.wants(Item::Str(&entry.key)) {
-            return;
-        }
-        if cx.ks.is_past(entry.expire) {
-            dead.push(Box::from(&entry.key[..]));
-            return;
-        }
-        names.extend_from_slice(&entry.key);
-        ends.push(names.len());
-    });
-    let db = cx.ks.cur;
-    cx.ks.effects.apart = cx.origin == Origin::Client && !dead.is_empty();
-    for key in dead {
-        cx.ks.expire_key(db, &key);
-    }
+    let mut found = Found::default();
+    let next = found.step(cx, cursor, options.count, &options, |_| true);
     cx.reply.array(2);
     let mut digits = itoa::Buffer::new();
     cx.reply.bulk(digits.format(next).as_bytes());
-    cx.reply.array(ends.len());
-    let mut start = 0;
-    for end in ends {
-        cx.reply.bulk(&names[start..end]);
-        start = end;
-    }
+    found.reply(cx);
     Ok(())
+}
+
+/// What a step of SCAN or CLUSTERSCAN found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Names one after the other; `ends` says where each ends.
+    names: Vec<u8>,
+    ends: Vec<usize>,
+    /// Keys whose time was over.
+    dead: Vec<Box<[u8]>>,
+}
+
+impl Found {
+    /// Number of names.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Looks at about `count` keys behind the cursor, adds those that the options and `wants` want, and returns the next
+    /// cursor.
+    pub(crate) fn step(
+        &mut self,
+        cx: &Cx<'_>,
+        cursor: u64,
+        count: usize,
+        options: &ScanOptions<'_>,
+        wants: impl Fn(&[u8]) -> bool,
+    ) -> u64 {
+        cx.ks.db().dict().scan(cursor, count, &mut |entry| {
+            let of_kind = options.kind.is_none_or(|kind| entry.value.kind() == kind);
+            if !of_kind || !wants(&entry.key) || !options.wants(Item::Str(&entry.key)) {
+                return;
+            }
+            if cx.ks.is_past(entry.expire) {
+                self.dead.push(Box::from(&entry.key[..]));
+                return;
+            }
+            self.names.extend_from_slice(&entry.key);
+            self.ends.push(self.names.len());
+        })
+    }
+
+    /// Removes the keys whose time was over and writes the names of the others.
+    pub(crate) fn reply(self, cx: &mut Cx<'_>) {
+        let db = cx.ks.cur;
+        cx.ks.effects.apart = cx.origin == Origin::Client && !self.dead.is_empty();
+        for key in self.dead {
+            cx.ks.expire_key(db, &key);
+        }
+        cx.reply.array(self.ends.len());
+        let mut start = 0;
+        for end in self.ends {
+            cx.reply.bulk(&self.names[start..end]);
+            start = end;
+        }
+    }
 }

@@ -9,6 +9,8 @@
 //! # since 7.2
 //! > COMMAND GETKEYS PING
 //! (error) ERR The command has no key arguments
+//! > COMMAND GETKEYS SPUBLISH channel message
+//! (error) ERR The command has no key arguments
 //! ```
 
 use crate::args::{self, Arg};
@@ -422,7 +424,8 @@ const INVALID: CmdError = CmdError::new("ERR Invalid arguments specified for com
 fn get_keys(cx: &mut Cx<'_>, with_flags: bool) -> Res {
     let argv = &cx.args[2..];
     let command = commands::resolve_any_arity(argv).map_err(|_| CmdError::new("ERR Invalid command specified"))?;
-    if command.spec.keys.is_empty() {
+    // What is routed like a key is none.
+    if command.spec.keys.iter().all(|key| key.flags.contains(KeyFlags::NOT_KEY)) {
         return Err(CmdError::new("ERR The command has no key arguments"));
     }
     if !command.spec.accepts(argv.len()) {
