@@ -1,5 +1,7 @@
 //! Totality as a replica: of a real `redis-server`, through cut links, and in all that a replica answers.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 use totality_testkit::client::Client;
 use totality_testkit::count;
@@ -278,4 +280,74 @@ fn a_chain_stays_one_data_set_whoever_leads() {
     // Each began with a snapshot; what was cut went on.
     assert!(report.syncs.1 >= 4, "partial synchronizations: {report:?}");
     count("chain with redis-server", report.keys);
+}
+
+/// Plays a primary up to the answer to PSYNC.
+fn play_primary(listener: &TcpListener) -> TcpStream {
+    let (stream, _) = listener.accept().expect("the replica comes");
+    stream.set_nodelay(true).expect("no delay");
+    let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
+    let mut word = move || lines.next().expect("more of the handshake").expect("a line");
+    loop {
+        let count: usize = word()[1..].parse().expect("a number of words");
+        let words: Vec<String> = (0..count).map(|_| (word(), word()).1).collect();
+        let reply = match words[0].to_lowercase().as_str() {
+            "psync" => format!("+FULLRESYNC {} 1\r\n", "a".repeat(40)),
+            _ => "+OK\r\n".to_owned(),
+        };
+        (&stream).write_all(reply.as_bytes()).expect("an answer");
+        if words[0].eq_ignore_ascii_case("psync") {
+            return stream;
+        }
+    }
+}
+
+#[test]
+fn a_data_set_is_taken_in_while_it_comes_and_refused_when_it_is_damaged() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port().to_string();
+    let server = ours(&["--repl-diskless-load", "swapdb", "--save", ""]);
+    let mut client = server.client();
+    line(&mut client, "SET old data");
+    let good = b"REDIS0011\xfe\x00\x00\x04seed\x05value\xff\0\0\0\0\0\0\0\0";
+    let mark = "m".repeat(40);
+    let marked = |body: &[u8]| [format!("$EOF:{mark}\r\n").as_bytes(), body, mark.as_bytes()].concat();
+    let sized = |n: usize, body: &[u8]| [format!("${n}\r\n").as_bytes(), body].concat();
+    let damaged = [
+        marked(&[&good[..], b"junk"].concat()),
+        marked(&good[..20]),
+        marked(b"no snapshot at all"),
+        marked(&[&good[..9], b"\xfa\x81", &[0x7f; 8], &[b'x'; 5000]].concat()),
+        sized(good.len() + 5, &[&good[..], b"12345"].concat()),
+        sized(3, b"abc"),
+    ];
+    assert_eq!(line(&mut client, &format!("REPLICAOF 127.0.0.1 {port}")), "OK");
+    for bytes in &damaged {
+        let mut primary = play_primary(&listener);
+        primary.write_all(bytes).expect("a data set");
+        // The replica hangs up; what it had is there.
+        let gone = primary.read(&mut [0; 64]);
+        assert!(matches!(gone, Ok(0) | Err(_)), "{}: {gone:?}", bytes.escape_ascii());
+        assert_eq!(line(&mut client, "GET old"), "data", "{}", bytes.escape_ascii());
+    }
+    let mut primary = play_primary(&listener);
+    let bytes = sized(good.len(), good);
+    let (first, rest) = bytes.split_at(20);
+    primary.write_all(first).expect("the head");
+    wait_until(
+        "the state of loading",
+        Duration::from_secs(10),
+        || info(&mut client, "persistence", "loading") == "1",
+        || server.log(),
+    );
+    for byte in rest {
+        primary.write_all(&[*byte]).expect("a byte");
+    }
+    wait_until(
+        "the new data set",
+        Duration::from_secs(10),
+        || line(&mut client, "GET seed") == "value",
+        || server.log(),
+    );
+    assert_eq!(line(&mut client, "DBSIZE"), "1");
 }
