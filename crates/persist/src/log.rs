@@ -336,7 +336,8 @@ impl Log {
         let mut next = self.manifest.clone();
         let last = next.incr.pop();
         let gone = next.base.take().into_iter().chain(std::mem::take(&mut next.incr));
-        next.history.extend(gone.map(|part| Part { kind: FileKind::History, ..part }));
+        // The newest first, as Redis has it.
+        gone.for_each(|part| next.history.insert(0, Part { kind: FileKind::History, ..part }));
         next.base = Some(base);
         next.incr.extend(last);
         self.names.store(&*self.disk, &next).map_err(|e| reason(&e))?;
