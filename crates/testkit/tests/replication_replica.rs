@@ -351,3 +351,17 @@ fn a_data_set_is_taken_in_while_it_comes_and_refused_when_it_is_damaged() {
     );
     assert_eq!(line(&mut client, "DBSIZE"), "1");
 }
+
+#[test]
+fn a_replica_comes_from_the_address_that_it_is_told() {
+    let primary = ours(&[]);
+    let to = format!("127.0.0.1 {}", primary.port());
+    let replica = ours(&["--bind-source-addr", "127.0.0.2", "--replicaof", &to]);
+    let mut client = primary.client();
+    wait_until(
+        "the replica",
+        Duration::from_secs(30),
+        || line(&mut client, "INFO replication").contains("slave0:ip=127.0.0.2,"),
+        || replica.log(),
+    );
+}

@@ -356,8 +356,13 @@ impl Param {
     /// True for a parameter that has no effect here.
     pub fn is_idle(&self) -> bool {
         // These are kept as texts too, and read by the owner.
-        const READ: [&str; 4] =
-            ["oom-score-adj", "oom-score-adj-values", "shutdown-on-sigint", "shutdown-on-sigterm"];
+        const READ: [&str; 5] = [
+            "bind-source-addr",
+            "oom-score-adj",
+            "oom-score-adj-values",
+            "shutdown-on-sigint",
+            "shutdown-on-sigterm",
+        ];
         matches!(self.kind, Kind::Idle(..)) && !READ.contains(&self.name)
     }
 

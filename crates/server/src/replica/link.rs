@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use mio::Interest;
 use mio::net::TcpStream;
+use socket2::{Domain, Socket, Type};
 use totality_engine::state::ServerState;
 use totality_persist::{Intake, Pushed, Streamed};
 
@@ -100,13 +101,27 @@ fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
     found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no address"))
 }
 
+/// Begins to connect, from the address `source` unless it is empty.
+fn connect(to: SocketAddr, source: &str) -> io::Result<TcpStream> {
+    if source.is_empty() {
+        return TcpStream::connect(to);
+    }
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&resolve(source, 0)?.into())?;
+    match socket.connect(&to.into()) {
+        Err(e) if e.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => Err(e),
+        _ => Ok(TcpStream::from_std(socket.into())),
+    }
+}
+
 impl Link {
     /// Begins to connect, with TLS if `tls` says so.
     ///
     /// # Errors
     /// When the host is unknown, or the system refuses.
-    pub(super) fn open(io: &Io, host: &str, port: u16, tls: bool) -> io::Result<Link> {
-        let socket = TcpStream::connect(resolve(host, port)?)?;
+    pub(super) fn open(io: &Io, (host, port): (&str, u16), source: &str, tls: bool) -> io::Result<Link> {
+        let socket = connect(resolve(host, port)?, source)?;
         let mut stream = match &io.tls {
             Some(config) if tls => {
                 let made = TlsStream::connect(socket, &config.client, host, io.now_ms);

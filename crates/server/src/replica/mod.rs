@@ -130,7 +130,9 @@ impl Server {
         let (host, port) = (upstream.host.clone(), upstream.port);
         self.follower.next_try = Instant::now() + RETRY;
         self.io.log.notice(format!("Connecting to PRIMARY {host}:{port}"));
-        match Link::open(&self.io, &host, port, self.engine.sv.config.tls.replication) {
+        let source = self.engine.sv.config.get("bind-source-addr").unwrap_or_default();
+        let tls = self.engine.sv.config.tls.replication;
+        match Link::open(&self.io, (&host, port), &source, tls) {
             Ok(link) => {
                 self.io.log.notice("PRIMARY <-> REPLICA sync started");
                 self.set_state(LinkState::Connecting);
