@@ -2,8 +2,9 @@
 
 use totality_engine::dump::load::{LoadOptions, Purpose, begin_snapshot, load};
 use totality_engine::engine::NoTicker;
+use totality_engine::loading;
 use totality_engine::replay::Replayer;
-use totality_engine::{After, ClientId, Config, ConnInfo, Engine, ManualClock};
+use totality_engine::{After, Busy, ClientId, Config, ConnInfo, Engine, ManualClock, Ticker};
 use totality_rdb::Slice;
 use totality_rdb::file::FileReader;
 
@@ -296,4 +297,50 @@ fn who_wants_to_change_a_large_value_waits_until_it_is_written() {
     engine.ks.drop_snapshot();
     assert!(engine.ks.take_snapshot_moved());
     assert_eq!(try_run(&mut engine, client, "RPUSH list newer").1, After::Continue);
+}
+
+/// Counts how often others could be served; the loading ends at the last time that is allowed.
+struct Visits {
+    seen: usize,
+    allowed: usize,
+}
+
+impl Ticker for Visits {
+    fn tick(&mut self, busy: &mut Busy<'_>) {
+        self.seen += 1;
+        if self.seen == self.allowed {
+            busy.stop_loading();
+        }
+    }
+}
+
+#[test]
+fn others_are_served_while_one_long_value_is_loaded() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    for fill in ["HSET v field-", "SADD v member-", "ZADD v 1 member-", "RPUSH v an-element-of-some-bytes-"] {
+        let (mut engine, client) = engine(&clock);
+        for i in 0..50_000 {
+            let value = if fill.starts_with('H') { " value" } else { "" };
+            run(&mut engine, client, &format!("{fill}{i}{value}"));
+        }
+        let before = run(&mut engine, client, "DEBUG DIGEST");
+        let file = snapshot(&mut engine, Purpose::File, |_| {});
+        for allowed in [usize::MAX, 7] {
+            let (mut engine, client) = self::engine(&clock);
+            engine.sv.config.set("loading-process-events-interval-bytes", &[b"1024"]).unwrap();
+            let mut reader = FileReader::open(Slice::new(&file), true, true).unwrap();
+            loading::begin(&mut engine.sv, file.len() as u64);
+            let mut visits = Visits { seen: 0, allowed };
+            let options = LoadOptions::default();
+            let loaded = load(&mut engine.ks, &mut engine.sv, client, &mut reader, options, &mut visits);
+            loading::end(&mut engine.sv);
+            assert_eq!(loaded.is_ok(), allowed > 7, "{fill}");
+            if allowed == 7 {
+                assert_eq!((visits.seen, engine.ks.dbs()[0].len()), (7, 0), "{fill}");
+                continue;
+            }
+            assert!(visits.seen > 20, "{fill}: {} times", visits.seen);
+            assert_eq!(run(&mut engine, client, "DEBUG DIGEST"), before);
+        }
+    }
 }
