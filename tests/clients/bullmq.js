@@ -1,4 +1,5 @@
-// BullMQ without knowing it: 10,000 jobs, delays, retries, repeats, flows, priorities, a rate limit, and nothing lost. usage: bullmq.js PORT
+// BullMQ without knowing it: a queue of 10,000 jobs with delays, retries, repeats, flows, priorities and a rate limit, and
+// nothing lost; then each of these by itself. usage: bullmq.js PORT
 'use strict';
 const { Queue, Worker, QueueEvents, FlowProducer } = require('bullmq');
 const { check, report } = require('./library.js');
@@ -17,27 +18,77 @@ function work(name, handler, done, options = {}) {
   });
 }
 
+// Ten thousand jobs of one queue under one rate limit: plain ones, delayed ones, such as fail at first, such as come before
+// others, flows of a parent with nine children; a scheduler ticks meanwhile. Each is counted when it runs and when it is done.
+const LIMIT = { max: 500, duration: 50 };
+
+function kind(n) {
+  switch (n % 10) {
+    case 1: return { delay: 100 + (n % 900) };
+    case 2: return { attempts: 3, backoff: { type: 'fixed', delay: 20 } };
+    case 3: return { priority: 1 + (n % 7) };
+    default: return {};
+  }
+}
+
+async function fill(queue) {
+  for (let n = 0; n < 9000; n += 1000) {
+    await queue.addBulk(Array.from({ length: 1000 }, (_, i) => ({ name: 'square', data: { n: n + i }, opts: kind(n + i) })));
+  }
+  const flow = opened(new FlowProducer({ connection }));
+  const leaf = (n) => ({ name: 'square', queueName: 'many', data: { n } });
+  for (let at = 0; at < 100; at += 25) {
+    await flow.addBulk(Array.from({ length: 25 }, (_, i) => (
+      { name: 'sum', queueName: 'many', data: { at: at + i }, children: Array.from({ length: 9 }, (_, c) => leaf(10000 + 10 * (at + i) + c)) })));
+  }
+}
+
 async function many() {
   const queue = opened(new Queue('many', { connection }));
   const events = opened(new QueueEvents('many', { connection }));
   const told = new Set();
   events.on('completed', ({ jobId }) => told.add(jobId));
   await events.waitUntilReady();
-  for (let n = 0; n < 10000; n += 1000) {
-    await queue.addBulk(Array.from({ length: 1000 }, (_, i) => ({ name: 'square', data: { n: n + i } })));
-  }
-  const runs = new Map();
-  const handler = async (job) => { runs.set(job.id, (runs.get(job.id) || 0) + 1); return job.data.n ** 2; };
-  const { seen } = await work('many', handler, (s) => s.length === 10000, { concurrency: 100 });
-  check(runs.size === 10000 && [...runs.values()].every((n) => n === 1), 'each job ran once');
-  check(seen.every(({ job, result }) => result === job.data.n ** 2), 'results');
+  await fill(queue);
+  await queue.upsertJobScheduler('tick', { every: 100 }, { name: 'tick' });
+  const [runs, early] = [new Map(), []];
+  const handler = async (job) => {
+    if (job.name === 'tick') return 'tick';
+    runs.set(job.id, (runs.get(job.id) || 0) + 1);
+    if (Date.now() < job.timestamp + (job.opts.delay || 0)) early.push(job.id);
+    if (job.name === 'sum') return Object.values(await job.getChildrenValues()).reduce((a, b) => a + b, 0);
+    if (job.opts.attempts && job.attemptsMade === 0) throw new Error('at first');
+    return job.data.n ** 2;
+  };
+  const began = Date.now();
+  let [own, ticks] = [0, 0];
+  const all = (seen) => {
+    if (seen[seen.length - 1].job.name === 'tick') ticks += 1; else own += 1;
+    return own === 10000 && ticks >= 3;
+  };
+  const { worker, seen } = await work('many', handler, all, { concurrency: 100, limiter: LIMIT });
+  const took = Date.now() - began;
+  check(await queue.removeJobScheduler('tick'), 'the scheduler is removed');
+  await worker.close();
+  const done = seen.filter(({ job }) => job.name !== 'tick');
+  check(done.length === 10000 && new Set(done.map(({ job }) => job.id)).size === 10000, `ten thousand jobs, each done once: ${done.length}`);
+  check(runs.size === 10000 && done.every(({ job }) => runs.get(job.id) === (job.opts.attempts ? 2 : 1)), 'each ran once, and twice what failed at first');
+  check([...runs.values()].reduce((a, b) => a + b, 0) === 10900, 'nine hundred failed at first');
+  check(early.length === 0, `none before its time: ${early.length}`);
+  const sum = (at) => Array.from({ length: 9 }, (_, c) => (10000 + 10 * at + c) ** 2).reduce((a, b) => a + b, 0);
+  const right = ({ job, result }) => result === (job.name === 'sum' ? sum(job.data.at) : job.data.n ** 2);
+  check(done.every(right) && done.filter(({ job }) => job.name === 'sum').length === 100, 'results, and parents have the values of their children');
+  const windows = Math.floor(10900 / LIMIT.max) - 1;
+  check(took >= windows * LIMIT.duration, `${took} ms for ${windows} windows`);
   const counts = await queue.getJobCounts();
-  check(counts.completed === 10000 && counts.waiting + counts.active + counts.failed === 0, `counts ${JSON.stringify(counts)}`);
-  const stored = await queue.getJobs(['completed'], 0, 9999);
-  check(new Set(stored.map((j) => j.id)).size === 10000, 'all are kept');
-  for (let i = 0; told.size < 10000 && i < 200; i += 1) await new Promise((r) => setTimeout(r, 50));
+  const left = ['wait', 'waiting', 'active', 'failed', 'delayed', 'prioritized', 'paused', 'waiting-children'].reduce((n, state) => n + (counts[state] || 0), 0);
+  check(left === 0 && counts.completed >= 10000 + ticks, `counts ${JSON.stringify(counts)}`);
+  const stored = await queue.getJobs(['completed'], 0, -1);
+  check(stored.filter((job) => job.name !== 'tick' && runs.has(job.id)).length === 10000, 'all are kept');
   // The stream of events is cut to about 10,000 entries: the last ones must have come.
-  check(told.has(seen[9999].job.id), 'the stream of events told the last one');
+  const last = done[9999].job.id;
+  for (let i = 0; !told.has(last) && i < 200; i += 1) await new Promise((r) => setTimeout(r, 50));
+  check(told.has(last), 'the stream of events told the last one');
   await queue.obliterate({ force: true });
   check((await queue.getJobCountByTypes('completed')) === 0, 'obliterate');
 }
@@ -115,4 +166,4 @@ report(async () => {
   await many();
   await Promise.all([delays(), retries(), repeats(), flows(), limits(), priorities()]);
   for (const thing of closers) await thing.close();
-});
+}, 110000);

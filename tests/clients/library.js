@@ -7,8 +7,8 @@ exports.check = (good, what) => {
   count += 1;
 };
 
-exports.report = (main) => {
-  const late = setTimeout(() => { console.error(`no end after ${count} checks`); process.exit(1); }, 55000);
+exports.report = (main, ms = 55000) => {
+  const late = setTimeout(() => { console.error(`no end after ${count} checks`); process.exit(1); }, ms);
   main().then(
     () => { clearTimeout(late); console.log(`ok ${count}`); process.exit(0); },
     (error) => { console.error(error.stack || String(error)); process.exit(1); },
