@@ -128,3 +128,26 @@ fn mistakes_are_told_on_standard_error() {
         assert!(!output.status.success() && text.ends_with(want), "{args:?}: {text}");
     }
 }
+
+#[test]
+fn a_signal_that_is_not_obeyed_is_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let args = ["serve", "--port", &port, "--save", "900 1", "--shutdown-on-sigterm", "force"];
+    let mut child = totality(dir.path(), &args);
+    wait_until_ready(&mut child);
+    // The final snapshot cannot take the place of a directory.
+    std::fs::create_dir(dir.path().join("dump.rdb")).unwrap();
+    let mut log = BufReader::new(child.stdout.take().unwrap());
+    for _ in 0..2 {
+        signal(&child, "-INT");
+        let mut line = String::new();
+        while !line.contains("errors trying to shut down the server") {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "it ended");
+        }
+        assert_eq!(ping(&port), "+PONG\r\n");
+    }
+    signal(&child, "-TERM");
+    assert!(child.wait().unwrap().success());
+}
