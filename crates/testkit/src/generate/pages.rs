@@ -173,6 +173,8 @@ fn documentation(path: &Path) -> (Vec<String>, Vec<String>) {
             (false, line) => prose.push(line.to_owned()),
         }
     }
+    // Where an example stood between two paragraphs, one empty line is enough.
+    prose.dedup_by(|line, before| line.is_empty() && before.is_empty());
     while prose.last().is_some_and(String::is_empty) {
         prose.pop();
     }
