@@ -12,6 +12,11 @@
 //! 1) (integer) 0
 //! 2) (integer) 255
 //! 3) (nil)
+//! > BITFIELD s OVERFLOW SAT SET i8 0 -9223372036854775808 GET i8 0 SET i8 0 -9000000000000000000 GET i8 0
+//! 1) (integer) 0
+//! 2) (integer) 127
+//! 3) (integer) 127
+//! 4) (integer) -128
 //! > BITFIELD k GET u64 0
 //! (error) ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.
 //! > BITFIELD k OVERFLOW NONE
@@ -192,7 +197,12 @@ impl Op {
         }
         match self.overflow {
             Overflow::Fail => None,
-            Overflow::Sat => Some(if wanted < i128::from(min) { min } else { max }),
+            Overflow::Sat => {
+                // A value so far below that its distance from the maximum needs more than 64 bits is taken for one
+                // above by Redis and Valkey.
+                let far = self.kind == Kind::Set && max.checked_sub(self.value).is_none();
+                Some(if wanted < i128::from(min) && !far { min } else { max })
+            }
             Overflow::Wrap => Some(self.extend(wanted as u64 & mask(self.bits))),
         }
     }
