@@ -136,10 +136,12 @@ enum Admitted {
     Postpone,
 }
 
-/// Does the command put away the values of its keys as a whole? Then a snapshot takes them over, and nobody has to wait.
-fn takes_whole(command: &Command) -> bool {
-    let name = command.spec.name;
-    matches!(name, "del" | "unlink" | "set" | "setex" | "psetex" | "getset" | "getdel" | "mset")
+/// Does the command change values in place? One that overwrites or removes them as a whole leaves them to the snapshot,
+/// and need not wait.
+fn edits(command: &Command, how: KeyFlags) -> bool {
+    // These may answer the old value and put it away as a whole all the same.
+    let whole = matches!(command.spec.name, "set" | "getset" | "getdel");
+    !whole && !how.intersects(KeyFlags::RO.union(KeyFlags::OW).union(KeyFlags::RM))
 }
 
 /// Finds the command and judges whether it may run now.
@@ -203,14 +205,9 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             return Ok(Admitted::Postpone);
         }
     }
-    if ks.has_snapshot()
-        && flags.contains(Flags::WRITE)
-        && client.multi.is_none()
-        && !client.primary
-        && !takes_whole(command)
-    {
+    if ks.has_snapshot() && flags.contains(Flags::WRITE) && client.multi.is_none() && !client.primary {
         let keys = crate::keys::find(command.spec, argv).unwrap_or_default();
-        let mut changed = keys.iter().filter(|(_, how)| !how.contains(KeyFlags::RO));
+        let mut changed = keys.iter().filter(|(_, how)| edits(command, *how));
         if changed.any(|(at, _)| ks.awaits_snapshot(argv[*at])) {
             return Ok(Admitted::Postpone);
         }

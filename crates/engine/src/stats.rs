@@ -192,7 +192,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    fn sample(&mut self, (total, elapsed_us): (u64, u64)) {
+    fn sample(&mut self, total: u64, elapsed_us: u64) {
         let grown = total.saturating_sub(self.last);
         self.samples[self.next % RATE_SAMPLES] = grown * 1_000_000 / elapsed_us.max(1);
         self.next = (self.next + 1) % RATE_SAMPLES;
@@ -282,13 +282,13 @@ impl Stats {
     pub fn sample_rates(&mut self, now_us: u64, net: (u64, u64)) {
         let elapsed = now_us.saturating_sub(std::mem::replace(&mut self.rates.at, now_us));
         let rates = &mut self.rates;
-        rates.commands.sample((self.processed, elapsed));
-        rates.input.sample((net.0, elapsed));
-        rates.output.sample((net.1, elapsed));
-        rates.from_primary.sample((self.from_primary, elapsed));
-        rates.to_replicas.sample((self.to_replicas, elapsed));
-        rates.turns.sample((self.turns.count, elapsed));
-        rates.turns_us.sample((self.turns.us, elapsed));
+        rates.commands.sample(self.processed, elapsed);
+        rates.input.sample(net.0, elapsed);
+        rates.output.sample(net.1, elapsed);
+        rates.from_primary.sample(self.from_primary, elapsed);
+        rates.to_replicas.sample(self.to_replicas, elapsed);
+        rates.turns.sample(self.turns.count, elapsed);
+        rates.turns_us.sample(self.turns.us, elapsed);
     }
 
     /// The durations of a command.

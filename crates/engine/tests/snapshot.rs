@@ -292,6 +292,10 @@ fn who_wants_to_change_a_large_value_waits_until_it_is_written() {
     for line in ["MULTI", "SADD set newer", "EXEC"] {
         assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
     }
+    // Nor does who overwrites or removes the whole of it wait: the snapshot takes it over.
+    for line in ["SUNIONSTORE set other-set", "SETEX string 10 short", "UNLINK stream"] {
+        assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
+    }
     // One that is given up holds nobody up.
     assert_eq!(try_run(&mut engine, client, "RPUSH list newer").1, After::Postponed);
     engine.ks.drop_snapshot();

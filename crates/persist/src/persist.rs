@@ -852,18 +852,23 @@ impl Persist {
                 if matches!(self.running.as_ref().map(|r| r.job), Some(Job::Rewrite)) {
                     self.cancel(ks, sv);
                 }
-                if let Some(mut log) = self.log.take()
-                    && let Err(why) = log.flush(&mut sv.persist.log)
-                {
-                    sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
-                }
-                sv.persist.log = LogInfo::after(&sv.persist.log);
-                sv.repl.acked = true;
+                self.close_log(sv);
                 sv.persist.rewrite_scheduled = false;
             }
             _ => {}
         }
         update_recording(ks, sv);
+    }
+
+    /// Writes what waits for the append-only file, and has it no longer.
+    fn close_log(&mut self, sv: &mut ServerState) {
+        if let Some(mut log) = self.log.take()
+            && let Err(why) = log.flush(&mut sv.persist.log)
+        {
+            sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
+        }
+        sv.persist.log = LogInfo::after(&sv.persist.log);
+        sv.repl.acked = true;
     }
 
     /// FLUSHALL: a snapshot that is being written is of no use, and the file on disk is to become empty too.

@@ -245,10 +245,7 @@ impl Server {
         while !self.ending {
             let until = self.next_event();
             self.io.wait(until)?;
-            let began = Instant::now();
-            let commands = self.engine.sv.stats.processed;
             self.turn();
-            self.note_turn(began, commands);
         }
         self.end();
         match self.persist.fatal() {
@@ -258,9 +255,9 @@ impl Server {
     }
 
     /// Counts a turn that ends now.
-    fn note_turn(&mut self, began: Instant, commands: u64) {
+    fn note_turn(&mut self, began_us: u64, commands: u64) {
+        let us = self.engine.sv.clock.now_us().saturating_sub(began_us);
         let stats = &mut self.engine.sv.stats;
-        let us = began.elapsed().as_micros() as u64;
         stats.turns.count += 1;
         stats.turns.us += us;
         stats.turns.longest_us = stats.turns.longest_us.max(us);
@@ -274,6 +271,8 @@ impl Server {
             self.told();
         }
         self.engine.wake();
+        // The clock was just read.
+        let (began, commands) = (self.engine.sv.stamp, self.engine.sv.stats.processed);
         // What becomes ready meanwhile waits for the next turn; a script that runs long may serve the rest of the batch.
         self.io.batch.extend(self.io.ready.drain(..));
         while let Some(key) = self.io.batch.pop_front() {
@@ -312,6 +311,7 @@ impl Server {
         if self.engine.ks.has_garbage() {
             self.lazy_free.free(self.engine.ks.take_garbage());
         }
+        self.note_turn(began, commands);
     }
 
     /// More of the append-only file is safe: some may wait for that.

@@ -365,3 +365,30 @@ fn a_replica_comes_from_the_address_that_it_is_told() {
         || replica.log(),
     );
 }
+
+#[test]
+fn what_comes_from_the_primary_is_counted() {
+    let primary = ours(&["--rdbcompression", "no"]);
+    let mut client = primary.client();
+    line(&mut client, &format!("SET before {}", "x".repeat(50_000)));
+    for load in ["disabled", "swapdb"] {
+        let to = format!("127.0.0.1 {}", primary.port());
+        let replica = ours(&["--repl-diskless-load", load, "--replicaof", &to]);
+        let mut follower = replica.client();
+        let counted = |follower: &mut Client| -> u64 {
+            info(follower, "stats", "total_net_repl_input_bytes").parse().expect("a number")
+        };
+        wait_until(
+            "the link",
+            Duration::from_secs(30),
+            || info(&mut follower, "replication", "master_link_status") == "up",
+            || replica.log(),
+        );
+        let snapshot = counted(&mut follower);
+        assert!(snapshot > 50_000, "{load}: {snapshot}");
+        line(&mut client, &format!("SET after {}", "y".repeat(100_000)));
+        line(&mut client, "WAIT 1 0");
+        let stream = counted(&mut follower) - snapshot;
+        assert!(stream > 100_000, "{load}: {stream}");
+    }
+}

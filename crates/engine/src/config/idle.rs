@@ -124,9 +124,10 @@ fn is_title(mut text: &str) -> bool {
 const FIXED: Flag = Flag::FIXED;
 const HIDDEN: Flag = Flag::HIDDEN;
 const PROTECTED: Flag = Flag::PROTECTED;
+const READ: Flag = Flag::READ;
 const NONE: Flag = Flag::empty();
 
-/// The rows. A parameter that has an effect stands in [`super::table::PARAMS`] and not here.
+/// The rows. A parameter that the engine obeys stands in [`super::table::PARAMS`] and not here.
 pub static IDLE: &[Param] = &[
     idle("active-defrag-cycle-max", &[], NONE, "25", Check::Int(1, 99)),
     idle("active-defrag-cycle-min", &[], NONE, "1", Check::Int(1, 99)),
@@ -139,7 +140,7 @@ pub static IDLE: &[Param] = &[
     idle("aof-rewrite-cpulist", &["aof_rewrite_cpulist"], FIXED, "", Check::Text),
     idle("aof-rewrite-incremental-fsync", &[], NONE, "yes", Check::Bool),
     idle("bgsave-cpulist", &["bgsave_cpulist"], FIXED, "", Check::Text),
-    idle("bind-source-addr", &[], NONE, "", Check::Text),
+    idle("bind-source-addr", &[], READ, "", Check::Text),
     idle("bio-cpulist", &["bio_cpulist"], FIXED, "", Check::Text),
     idle("cluster-allow-pubsubshard-when-down", &[], NONE, "yes", Check::Bool),
     idle("cluster-allow-reads-when-down", &[], NONE, "no", Check::Bool),
@@ -200,8 +201,8 @@ pub static IDLE: &[Param] = &[
     idle("min-string-size-avoid-copy-reply", &[], HIDDEN, "16384", Check::Int(0, 2147483647)),
     idle("min-string-size-avoid-copy-reply-threaded", &[], HIDDEN, "65536", Check::Int(0, 2147483647)),
     idle("mptcp", &[], FIXED, "no", Check::Bool),
-    idle("oom-score-adj", &[], NONE, "no", Check::Enum(&["no", "yes", "relative", "absolute"])),
-    idle("oom-score-adj-values", &[], NONE, "0 200 800", Check::OomScores),
+    idle("oom-score-adj", &[], READ, "no", Check::Enum(&["no", "yes", "relative", "absolute"])),
+    idle("oom-score-adj-values", &[], READ, "0 200 800", Check::OomScores),
     idle("prefetch-batch-max-size", &[], NONE, "16", Check::Int(0, 128)),
     idle("proc-title-template", &[], NONE, "{title} {listen-addr} {server-mode}", Check::Title),
     idle(
@@ -226,14 +227,14 @@ pub static IDLE: &[Param] = &[
     idle(
         "shutdown-on-sigint",
         &[],
-        NONE,
+        READ,
         "default",
         Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"]),
     ),
     idle(
         "shutdown-on-sigterm",
         &[],
-        NONE,
+        READ,
         "default",
         Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"]),
     ),

@@ -7,7 +7,7 @@ use crate::notify::Class;
 use bitflags::bitflags;
 
 bitflags! {
-    /// What is special about a parameter that has no effect.
+    /// What is special about a parameter that is kept as a text.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Flag: u8 {
         /// Only the file and the command line set it.
@@ -16,6 +16,8 @@ bitflags! {
         const HIDDEN = 1 << 1;
         /// CONFIG SET protects it.
         const PROTECTED = 1 << 2;
+        /// The owner reads the text. Without this the parameter has no effect.
+        const READ = 1 << 3;
     }
 }
 
@@ -37,8 +39,8 @@ pub enum Kind {
     Text(fn(&mut Config) -> &mut String),
     /// Words.
     Words(fn(&mut Config) -> &mut Vec<String>),
-    /// Kept and shown without an effect: the default and what is taken.
-    Idle(&'static str, Check),
+    /// Kept as a text and shown: the default, what is taken, and whether the owner reads it, so that it has an effect.
+    Idle(&'static str, Check, bool),
     /// A grammar of its own.
     Special(fn(&mut Config, &[&[u8]]) -> Result<(), String>, fn(&Config) -> String),
 }
@@ -89,7 +91,7 @@ pub(super) const fn idle(
         mutable: !flags.contains(Flag::FIXED),
         protected: flags.contains(Flag::PROTECTED),
         hidden: flags.contains(Flag::HIDDEN),
-        kind: Kind::Idle(default, check),
+        kind: Kind::Idle(default, check, flags.contains(Flag::READ)),
     }
 }
 
@@ -331,7 +333,7 @@ impl Param {
     pub fn get(&self, config: &Config) -> String {
         match &self.kind {
             Kind::Special(_, show) => show(config),
-            Kind::Idle(default, _) => {
+            Kind::Idle(default, ..) => {
                 config.idle.get(self.name).map_or_else(|| (*default).to_owned(), String::clone)
             }
             // The accessors give `&mut`; a copy serves for reading one value.
@@ -355,15 +357,7 @@ impl Param {
 
     /// True for a parameter that has no effect here.
     pub fn is_idle(&self) -> bool {
-        // These are kept as texts too, and read by the owner.
-        const READ: [&str; 5] = [
-            "bind-source-addr",
-            "oom-score-adj",
-            "oom-score-adj-values",
-            "shutdown-on-sigint",
-            "shutdown-on-sigterm",
-        ];
-        matches!(self.kind, Kind::Idle(..)) && !READ.contains(&self.name)
+        matches!(self.kind, Kind::Idle(_, _, false))
     }
 
     /// Sets the value from words.
@@ -382,14 +376,17 @@ impl Param {
         let joined;
         let arg = match (&self.kind, args) {
             (_, [arg]) => *arg,
-            (Kind::Idle(_, Check::Words(_) | Check::OomScores | Check::Text | Check::Only(_)), [_, ..]) => {
+            (
+                Kind::Idle(_, Check::Words(_) | Check::OomScores | Check::Text | Check::Only(_), _),
+                [_, ..],
+            ) => {
                 joined = args.join(&b" "[..]);
                 joined.as_slice()
             }
             _ => return Err("wrong number of arguments".to_owned()),
         };
         match &self.kind {
-            Kind::Idle(default, check) => {
+            Kind::Idle(default, check, _) => {
                 let value = check.judge(arg, default)?;
                 c.idle.insert(self.name, value);
             }
@@ -429,7 +426,7 @@ impl Param {
 
     /// True when the value may be given as several words.
     pub fn takes_words(&self) -> bool {
-        let idle = matches!(self.kind, Kind::Idle(_, Check::Words(_) | Check::OomScores));
+        let idle = matches!(self.kind, Kind::Idle(_, Check::Words(_) | Check::OomScores, _));
         idle || matches!(self.kind, Kind::Words(_) | Kind::Special(..))
     }
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use totality_engine::dump::load::Purpose;
 use totality_engine::execute::update_recording;
 use totality_engine::keyspace::Keyspace;
-use totality_engine::persistence::{LogInfo, LogState};
+use totality_engine::persistence::LogState;
 use totality_engine::state::{LogLevel, ServerState};
 
 impl Persist {
@@ -19,13 +19,7 @@ impl Persist {
     /// anew. `snapshot`: a file of the new one that may become its base.
     pub fn replaced(&mut self, ks: &mut Keyspace, sv: &mut ServerState, snapshot: Option<&Path>) {
         self.cancel(ks, sv);
-        if let Some(mut log) = self.log.take()
-            && let Err(why) = log.flush(&mut sv.persist.log)
-        {
-            sv.log(LogLevel::Warning, format!("Error writing the append only file: {why}"));
-        }
-        sv.persist.log = LogInfo::after(&sv.persist.log);
-        sv.repl.acked = true;
+        self.close_log(sv);
         self.follow_config(ks, sv);
         if sv.persist.rewrite_scheduled
             && let Some(snapshot) = snapshot

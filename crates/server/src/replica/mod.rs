@@ -97,7 +97,9 @@ impl Server {
             return;
         }
         let Some(mut link) = self.follower.link.take() else { return };
-        match self.advance(&mut link) {
+        let advanced = self.advance(&mut link);
+        self.engine.sv.stats.from_primary += std::mem::take(&mut link.received);
+        match advanced {
             Ok(Progress::Wait) => self.follower.link = Some(link),
             Ok(Progress::More) => {
                 self.io.link.ready = true;
@@ -227,7 +229,6 @@ impl Server {
                 return self.go_on_loading(link);
             }
             more = link.fill().map_err(broken)?;
-            self.engine.sv.stats.from_primary += std::mem::take(&mut link.received);
             match self.use_input(link)? {
                 Progress::Wait => {}
                 other => return Ok(other),
@@ -411,6 +412,7 @@ impl Server {
     pub(crate) fn after_primary(&mut self, key: usize, before: u64) {
         let Some(conn) = self.io.conns.get(key) else { return };
         let (came, waiting) = (conn.net.0 > before, conn.input.len() as u64);
+        self.engine.sv.stats.from_primary += conn.net.0 - before;
         let now = (self.engine.sv.stamp / 1_000_000) as i64;
         replication::link::after_turn(&mut self.engine.sv, waiting, came.then_some(now));
         self.deliver();

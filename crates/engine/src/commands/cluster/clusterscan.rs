@@ -59,7 +59,8 @@ fn run(cx: &mut Cx<'_>) -> Res {
         nothing_yet(cx, (!disagree).then_some(slot));
         return Ok(());
     }
-    let (slot, position) = parse_cursor(cx.args[1], &fingerprint(cx))?;
+    let fingerprint = fingerprint(cx);
+    let (slot, position) = parse_cursor(cx.args[1], &fingerprint)?;
     if options.slot.is_some_and(|wanted| wanted != slot) {
         return Err(CmdError::new("ERR Cursor slot mismatch with SLOT argument"));
     }
@@ -82,7 +83,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         // This node has all slots up to the last one.
         cx.reply.bulk(b"0");
     } else {
-        let cursor = format!("{}-{{{}}}-{next}", fingerprint(cx), tag_of(slot));
+        let cursor = format!("{fingerprint}-{{{}}}-{next}", tag_of(slot));
         cx.reply.bulk(cursor.as_bytes());
     }
     found.reply(cx);
