@@ -18,6 +18,10 @@ use std::io;
 
 /// Commands in one sequence.
 const LENGTH: usize = 40;
+/// Milliseconds that no entry of a stream is idle during a comparison.
+const LONG_IDLE: i64 = 100_000_000;
+/// How often a sequence that parted the servers is tried again.
+const AGAIN: usize = 3;
 /// Re-runs that shortening one failure may take.
 const SHRINK_RUNS: usize = 400;
 
@@ -101,7 +105,7 @@ impl Pair {
     /// The sequence that a seed stands for.
     pub fn sequence(&self, family: &Family, seed: u64) -> Vec<Command> {
         let mut rng = Rng::new(seed);
-        let (mut out, mut open) = (Vec::new(), false);
+        let (mut out, mut open, mut times) = (Vec::new(), false, Vec::new());
         while out.len() < LENGTH {
             let from = if rng.one_in(6) { SHARED } else { family.commands };
             let mut command = template::expand(rng.pick(from), &mut rng);
@@ -109,7 +113,7 @@ impl Pair {
             let name = command[0].to_ascii_uppercase();
             // A nested MULTI, or WATCH in it, spoils the transaction in newer servers and not in 7.0.
             let nested = open && matches!(name.as_slice(), b"MULTI" | b"WATCH");
-            if self.unknown.contains(&name) || undefined(&command) || nested {
+            if self.unknown.contains(&name) || undefined(&command) || nested || ties(&command, &mut times) {
                 continue;
             }
             match name.as_slice() {
@@ -228,6 +232,17 @@ impl Pair {
         Ok(())
     }
 
+    /// Whether the sequence parts the servers again: a difference that hangs on the moment at which each server was asked
+    /// (the processor was taken away between the two) is none.
+    pub fn comes_again(&mut self, commands: &[Command], protocol: u8) -> io::Result<bool> {
+        for _ in 0..AGAIN {
+            if self.run(commands, protocol)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The shortest sequence found that still parts the servers.
     pub fn shrink(&mut self, found: Mismatch, protocol: u8) -> io::Result<Mismatch> {
         let mut best = found;
@@ -262,6 +277,7 @@ fn undefined(command: &Command) -> bool {
     if runs_out(command) {
         return true;
     }
+    let idle = |at: usize| number(at).is_some_and(|n| (1..LONG_IDLE).contains(&n));
     match command[0].to_ascii_uppercase().as_slice() {
         b"SPOP" => command.len() == 2 || number(2).is_some_and(|n| (1..1000).contains(&n)),
         b"SRANDMEMBER" | b"HRANDFIELD" | b"ZRANDMEMBER" => number(2).is_some_and(|n| n < -1000),
@@ -270,6 +286,8 @@ fn undefined(command: &Command) -> bool {
         b"LPOS" => command.iter().any(|w| w == b"-9223372036854775808"),
         b"SCAN" => number(1).is_some_and(|n| n != 0),
         b"HSCAN" | b"SSCAN" | b"ZSCAN" => number(2).is_some_and(|n| n != 0),
+        // How long an entry has been idle is another millisecond on each server.
+        b"XCLAIM" | b"XAUTOCLAIM" | b"XPENDING" => idle(4),
         // A moment that is past: newer servers delete the key at once.
         b"SET" | b"GETEX" => (2..command.len()).any(|i| {
             let at = command[i - 1].to_ascii_uppercase();
@@ -305,6 +323,38 @@ fn runs_out(command: &Command) -> bool {
         let time = std::str::from_utf8(&command[i]).ok().and_then(|w| w.trim().parse::<i64>().ok());
         timed && time.is_some_and(|n| (1..least).contains(&n))
     })
+}
+
+/// Times to live that a command asks for, counted from now, in milliseconds.
+fn relative_times(command: &Command) -> Vec<i64> {
+    let name = command[0].to_ascii_uppercase();
+    let first = matches!(name.as_slice(), b"EXPIRE" | b"PEXPIRE" | b"SETEX" | b"PSETEX");
+    let time = |i: usize| std::str::from_utf8(&command[i]).ok().and_then(|w| w.trim().parse::<i64>().ok());
+    (2..command.len())
+        .filter_map(|i| match command[i - 1].to_ascii_uppercase().as_slice() {
+            b"EX" => time(i)?.checked_mul(1000),
+            b"PX" => time(i),
+            _ if first && i == 2 && name.starts_with(b"P") => time(i),
+            _ if first && i == 2 => time(i)?.checked_mul(1000),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether the command compares a time to live (`GT`, `LT`) with one that an earlier command may have set to the same,
+/// so that the answer hangs on whether a millisecond passed between the two. `times`: what earlier commands set.
+fn ties(command: &Command, times: &mut Vec<i64>) -> bool {
+    let own = relative_times(command);
+    if compares_times(command) && own.iter().any(|t| times.iter().any(|u| t.abs_diff(*u) < 600_000)) {
+        return true;
+    }
+    times.extend(own);
+    false
+}
+
+/// Whether the command has one of the options `GT` and `LT`.
+fn compares_times(command: &Command) -> bool {
+    command.iter().skip(2).any(|w| w.eq_ignore_ascii_case(b"GT") || w.eq_ignore_ascii_case(b"LT"))
 }
 
 fn waits(timeout: Option<&Vec<u8>>) -> bool {
@@ -359,5 +409,20 @@ mod tests {
         {
             assert!(!undefined(&command(long)), "{long}");
         }
+    }
+
+    #[test]
+    fn what_hangs_on_a_millisecond_is_left_out() {
+        let command = |text: &str| text.split(' ').map(|w| w.as_bytes().to_vec()).collect::<Command>();
+        let mut times = Vec::new();
+        assert!(!ties(&command("SET b 0 EX 9000"), &mut times));
+        assert!(ties(&command("PEXPIRE c 9000000 GT"), &mut times));
+        assert!(!ties(&command("PEXPIRE c 9000000 NX"), &mut times));
+        assert!(!ties(&command("expire c 7000 lt"), &mut times));
+        assert!(ties(&command("EXPIRE c 7000 lt"), &mut times));
+        assert!(undefined(&command("XPENDING k g IDLE 3 - + 10")));
+        assert!(undefined(&command("XCLAIM k g ann 17 1-1")));
+        assert!(!undefined(&command("XCLAIM k g ann 0 1-1")));
+        assert!(!undefined(&command("XPENDING k g IDLE 100000000 - + 10")));
     }
 }
