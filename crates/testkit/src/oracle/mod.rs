@@ -11,6 +11,7 @@ mod values;
 use crate::client::{Client, Command, Reply};
 use crate::rng::Rng;
 use crate::server::Server;
+use crate::value::Value;
 use crate::{print, words};
 use differences::Differences;
 use groups::{FAMILIES, Family, SHARED};
@@ -149,6 +150,13 @@ impl Pair {
             if !ok {
                 return Ok(Some(mismatch(&all[skip..=i], &ours[i], &theirs[i])));
             }
+            // One stored a result and the other, as listed, did not: what follows is another data set.
+            let stores = |c: &Command| c.iter().any(|w| w.eq_ignore_ascii_case(b"STORE"));
+            if queued.as_ref().map_or_else(|| stores(command), |q| q.iter().any(stores))
+                && parted(&a.value, &b.value)
+            {
+                return Ok(None);
+            }
             match (command[0].to_ascii_uppercase().as_slice(), &mut queued) {
                 (b"MULTI", None) if !b.value.is_error() => queued = Some(Vec::new()),
                 (b"EXEC" | b"DISCARD", _) => queued = None,
@@ -167,7 +175,7 @@ impl Pair {
     fn look(
         &mut self,
         before: &[Command],
-        keys: &[crate::value::Value],
+        keys: &[Value],
         protocol: u8,
     ) -> io::Result<Option<Mismatch>> {
         let keys: Vec<&[u8]> = keys.iter().filter_map(|k| k.bytes()).collect();
@@ -323,6 +331,14 @@ fn runs_out(command: &Command) -> bool {
         let time = std::str::from_utf8(&command[i]).ok().and_then(|w| w.trim().parse::<i64>().ok());
         timed && time.is_some_and(|n| (1..least).contains(&n))
     })
+}
+
+/// Whether one server refused what the other did, in the reply or in one of a transaction's.
+fn parted(ours: &Value, theirs: &Value) -> bool {
+    match (ours, theirs) {
+        (Value::Array(a), Value::Array(b)) => a.iter().zip(b).any(|(a, b)| parted(a, b)),
+        (a, b) => a.is_error() != b.is_error(),
+    }
 }
 
 /// Times to live that a command asks for, counted from now, in milliseconds.
