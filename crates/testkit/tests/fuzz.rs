@@ -1,10 +1,13 @@
-//! The fuzz targets on their corpus and on changed copies of it. `TOTALITY_FUZZ_SECONDS` makes it search longer,
-//! `TOTALITY_FUZZ_SEED` elsewhere.
+//! The fuzz targets on their corpus and on changed copies of it: the same on every machine.
+//! `TOTALITY_FUZZ_SECONDS` searches on for so long, `TOTALITY_FUZZ_SEED` elsewhere.
 
 use std::time::{Duration, Instant};
 use totality_testkit::fuzz::{TARGETS, Target, change};
 use totality_testkit::rng::Rng;
 use totality_testkit::sources::root;
+
+/// Changed inputs of the ordinary run.
+const INPUTS: u64 = 60_000;
 
 fn run((name, target): Target) {
     let dir = root().join("fuzz/corpus").join(name);
@@ -13,11 +16,11 @@ fn run((name, target): Target) {
     assert!(!corpus.is_empty(), "{} is empty", dir.display());
     corpus.iter().for_each(|input| target(input));
     let set = |what: &str| std::env::var(what).ok();
-    let seconds = set("TOTALITY_FUZZ_SECONDS").and_then(|s| s.parse().ok()).unwrap_or(1.5);
+    let seconds = set("TOTALITY_FUZZ_SECONDS").and_then(|s| s.parse().ok()).map(Duration::from_secs_f64);
     let seed = set("TOTALITY_FUZZ_SEED").and_then(|s| s.parse().ok()).unwrap_or(1);
     let (began, mut rng) = (Instant::now(), Rng::new(seed));
     let mut inputs = 0;
-    while began.elapsed() < Duration::from_secs_f64(seconds) {
+    while seconds.map_or(inputs < INPUTS, |time| began.elapsed() < time) {
         let input = change(&corpus[rng.below(corpus.len())], &mut rng);
         // The input must be known when the target panics.
         let shown = std::panic::catch_unwind(|| target(&input));

@@ -172,12 +172,7 @@ impl Pair {
     }
 
     /// Compares type, time to live, encoding and content of every key.
-    fn look(
-        &mut self,
-        before: &[Command],
-        keys: &[Value],
-        protocol: u8,
-    ) -> io::Result<Option<Mismatch>> {
+    fn look(&mut self, before: &[Command], keys: &[Value], protocol: u8) -> io::Result<Option<Mismatch>> {
         let keys: Vec<&[u8]> = keys.iter().filter_map(|k| k.bytes()).collect();
         let ask = |words: &[&[u8]]| words.iter().map(|w| w.to_vec()).collect::<Command>();
         let types: Vec<Command> = keys.iter().map(|k| ask(&[b"TYPE", k])).collect();
