@@ -79,20 +79,22 @@ fn call(rng: &mut Rng) -> String {
         let mut command = template::expand(picked, rng);
         template::spoil(&mut command, rng);
         // What an argument replaces is not known here, so no script compares times to live.
-        if super::runs_out(&command) || super::compares_times(&command) {
+        if super::undefined(&command) || super::compares_times(&command) {
             continue;
         }
         // A time that an argument replaces might run out during the comparison.
         let timed = ["EX", "PX"].iter().any(|k| picked.contains(k));
+        // The same holds for a score among those that ranges by member need equal.
+        let fixed = timed || picked.starts_with('Z') && command.get(1).is_some_and(|key| key == b"lex");
         let words: Vec<String> =
-            command.iter().enumerate().map(|(i, w)| argument(i, w, timed, rng)).collect();
+            command.iter().enumerate().map(|(i, w)| argument(i, w, fixed, rng)).collect();
         return format!("{function}({})", words.join(","));
     }
 }
 
-fn argument(at: usize, word: &[u8], timed: bool, rng: &mut Rng) -> String {
+fn argument(at: usize, word: &[u8], fixed: bool, rng: &mut Rng) -> String {
     match rng.below(24) {
-        _ if timed && at > 1 => lua_string(word),
+        _ if fixed && at > 1 => lua_string(word),
         0 if at > 0 => "KEYS[1]".into(),
         1 if at > 0 => "ARGV[1]".into(),
         2 if at > 0 => "ARGV[2]".into(),
