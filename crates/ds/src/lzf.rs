@@ -9,6 +9,8 @@ const HASH_MASK: u32 = (1 << HASH_BITS) - 1;
 const MAX_DISTANCE: usize = 1 << 13;
 const MAX_COPY: usize = 264;
 const MAX_LITERALS: usize = 32;
+/// Bytes that are decompressed between two pauses.
+const PAUSE: usize = 1 << 20;
 
 /// Foreign bytes are not LZF, or do not have the promised length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,12 +172,24 @@ pub fn compress(input: &[u8]) -> Option<Vec<u8>> {
 /// # Errors
 /// [`Malformed`] if the data is cut, copies from before its beginning, or has another length.
 pub fn decompress(input: &[u8], len: usize) -> Result<Vec<u8>, Malformed> {
+    decompress_pausing(input, len, &mut || true)
+}
+
+/// The same; `pause` is called after about every megabyte that was made.
+///
+/// # Errors
+/// The same, and when `pause` gives false.
+pub fn decompress_pausing(
+    input: &[u8],
+    len: usize,
+    pause: &mut dyn FnMut() -> bool,
+) -> Result<Vec<u8>, Malformed> {
     // Three bytes give a copy of 264 at most.
     if len > input.len().saturating_mul(MAX_COPY / 3) {
         return Err(Malformed);
     }
     let mut out = Vec::with_capacity(len);
-    let mut i = 0;
+    let (mut i, mut stop) = (0, len.min(PAUSE));
     while let Some(&ctrl) = input.get(i) {
         i += 1;
         if (ctrl as usize) < MAX_LITERALS {
@@ -202,8 +216,11 @@ pub fn decompress(input: &[u8], len: usize) -> Result<Vec<u8>, Malformed> {
                 }
             }
         }
-        if out.len() > len {
-            return Err(Malformed);
+        if out.len() > stop {
+            if out.len() > len || !pause() {
+                return Err(Malformed);
+            }
+            stop = len.min(out.len() + PAUSE);
         }
     }
     if out.len() == len { Ok(out) } else { Err(Malformed) }
@@ -227,6 +244,21 @@ mod tests {
         assert_eq!(decompress(&c, big.len()).unwrap(), big);
         assert_eq!(decompress(&c, big.len() + 1), Err(Malformed));
         assert_eq!(decompress(&[1, 2, 3], 1 << 40), Err(Malformed));
+    }
+
+    #[test]
+    fn a_long_string_is_decompressed_with_pauses() {
+        let data: Vec<u8> = (0..5 * PAUSE as u32).map(|i| (i >> 6) as u8).collect();
+        let packed = compress(&data).unwrap();
+        let mut pauses = 0;
+        let mut count = || {
+            pauses += 1;
+            true
+        };
+        assert_eq!(decompress_pausing(&packed, data.len(), &mut count), Ok(data.clone()));
+        assert_eq!(pauses, 4);
+        assert_eq!(decompress_pausing(&packed, data.len(), &mut || false), Err(Malformed));
+        assert_eq!(decompress(&packed, data.len() - 1), Err(Malformed));
     }
 
     proptest! {

@@ -1,12 +1,12 @@
 //! Snapshots without fork: whatever is written meanwhile, the file holds the data set of the moment when it began.
 
-use totality_engine::dump::load::{LoadOptions, Purpose, begin_snapshot, load};
+use totality_engine::dump::load::{Fault, LoadOptions, Purpose, begin_snapshot, load};
 use totality_engine::engine::NoTicker;
 use totality_engine::loading;
 use totality_engine::replay::Replayer;
 use totality_engine::{After, Busy, ClientId, Config, ConnInfo, Engine, ManualClock, Ticker};
-use totality_rdb::Slice;
-use totality_rdb::file::FileReader;
+use totality_rdb::file::{self, FileReader};
+use totality_rdb::{Slice, Streamed, Writer, types};
 
 const DATABASES: usize = 3;
 
@@ -307,44 +307,99 @@ fn who_wants_to_change_a_large_value_waits_until_it_is_written() {
 struct Visits {
     seen: usize,
     allowed: usize,
+    clock: ManualClock,
 }
 
 impl Ticker for Visits {
     fn tick(&mut self, busy: &mut Busy<'_>) {
         self.seen += 1;
+        self.clock.advance_ms(5);
         if self.seen == self.allowed {
             busy.stop_loading();
         }
     }
 }
 
+/// Loads a file of one value into engines that are looked at all the time, and into one that is told to stop.
+fn loads_with_visits(clock: &ManualClock, name: &str, file: &[u8], before: &str, least: usize) {
+    for allowed in [usize::MAX, 7] {
+        let (mut engine, client) = self::engine(clock);
+        engine.sv.config.set("loading-process-events-interval-bytes", &[b"1024"]).unwrap();
+        let mut reader = FileReader::open(Streamed::new(file, true), true, true).unwrap();
+        loading::begin(&mut engine.sv, file.len() as u64);
+        let mut visits = Visits { seen: 0, allowed, clock: clock.clone() };
+        let options = LoadOptions::default();
+        let loaded = load(&mut engine.ks, &mut engine.sv, client, &mut reader, options, &mut visits);
+        loading::end(&mut engine.sv);
+        if allowed == 7 {
+            assert_eq!(loaded.unwrap_err().fault, Fault::Stopped, "{name}");
+            assert_eq!((visits.seen, engine.ks.dbs()[0].len()), (7, 0), "{name}");
+            continue;
+        }
+        assert_eq!(loaded.unwrap().keys, 1, "{name}");
+        assert!(visits.seen > least, "{name}: {} times", visits.seen);
+        assert_eq!(run(&mut engine, client, "DEBUG DIGEST"), before, "{name}");
+    }
+}
+
 #[test]
 fn others_are_served_while_one_long_value_is_loaded() {
     let clock = ManualClock::new(1_700_000_000_000_000);
-    for fill in ["HSET v field-", "SADD v member-", "ZADD v 1 member-", "RPUSH v an-element-of-some-bytes-"] {
+    for fill in [
+        "HSET v field-# value",
+        "SADD v member-#",
+        "ZADD v 1 member-#",
+        "RPUSH v an-element-of-some-bytes-#",
+        "XADD v 1-# field a-value-of-some-bytes",
+    ] {
         let (mut engine, client) = engine(&clock);
-        for i in 0..50_000 {
-            let value = if fill.starts_with('H') { " value" } else { "" };
-            run(&mut engine, client, &format!("{fill}{i}{value}"));
+        for i in 1..=50_000 {
+            run(&mut engine, client, &fill.replace('#', &i.to_string()));
         }
         let before = run(&mut engine, client, "DEBUG DIGEST");
         let file = snapshot(&mut engine, Purpose::File, |_| {});
-        for allowed in [usize::MAX, 7] {
-            let (mut engine, client) = self::engine(&clock);
-            engine.sv.config.set("loading-process-events-interval-bytes", &[b"1024"]).unwrap();
-            let mut reader = FileReader::open(Slice::new(&file), true, true).unwrap();
-            loading::begin(&mut engine.sv, file.len() as u64);
-            let mut visits = Visits { seen: 0, allowed };
-            let options = LoadOptions::default();
-            let loaded = load(&mut engine.ks, &mut engine.sv, client, &mut reader, options, &mut visits);
-            loading::end(&mut engine.sv);
-            assert_eq!(loaded.is_ok(), allowed > 7, "{fill}");
-            if allowed == 7 {
-                assert_eq!((visits.seen, engine.ks.dbs()[0].len()), (7, 0), "{fill}");
-                continue;
-            }
-            assert!(visits.seen > 20, "{fill}: {} times", visits.seen);
-            assert_eq!(run(&mut engine, client, "DEBUG DIGEST"), before);
-        }
+        loads_with_visits(&clock, fill, &file, &before, 20);
     }
+}
+
+#[test]
+fn others_are_served_while_pending_entries_are_loaded() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let (mut engine, client) = engine(&clock);
+    run(&mut engine, client, "XGROUP CREATE v readers 0 MKSTREAM");
+    for i in 1..=50_000 {
+        run(&mut engine, client, &format!("XADD v 1-{i} f v"));
+    }
+    let entries = snapshot(&mut engine, Purpose::File, |_| {});
+    run(&mut engine, client, "XREADGROUP GROUP readers one COUNT 20000 STREAMS v >");
+    run(&mut engine, client, "XREADGROUP GROUP readers two STREAMS v >");
+    let before = run(&mut engine, client, "DEBUG DIGEST");
+    let file = snapshot(&mut engine, Purpose::File, |_| {});
+    assert!(file.len() > entries.len() + 50_000 * 30);
+    // All of them are read twice, made once and freed.
+    loads_with_visits(&clock, "pending entries", &file, &before, 30 + 3 * 48);
+}
+
+#[test]
+fn others_are_served_while_a_long_string_is_loaded() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let (mut engine, client) = engine(&clock);
+    run(&mut engine, client, "SETRANGE v 33554431 x");
+    let before = run(&mut engine, client, "DEBUG DIGEST");
+    let file = snapshot(&mut engine, Purpose::File, |_| {});
+    assert!(file.len() > 32 << 20);
+    loads_with_visits(&clock, "a long string", &file, &before, 30);
+    // The same as Redis writes it: compressed.
+    let mut w = Writer::new(true);
+    file::head(&mut w, 11);
+    file::select(&mut w, 0, None);
+    w.byte(types::STRING);
+    w.string(b"v");
+    let mut value = vec![0; 32 << 20];
+    value[(32 << 20) - 1] = b'x';
+    w.string(&value);
+    file::end(&mut w);
+    w.out.extend_from_slice(&[0; 8]);
+    assert!(w.out.len() < 1 << 20);
+    loads_with_visits(&clock, "a compressed string", &w.out, &before, 30);
 }

@@ -78,7 +78,7 @@ pub fn load_copy(engine: &mut Engine, copy: &[u8]) -> Result<(), String> {
     ks.begin_unit(sv.stamp);
     let mut file = FileReader::open(Streamed::new(copy, false), false, false).map_err(|e| e.to_string())?;
     let options = LoadOptions::default();
-    read_snapshot(ks, sv, &mut file, options, &mut NoTicker)?;
+    read_snapshot(ks, sv, &mut file, options, &mut NoTicker).map_err(|why| why.text)?;
     ks.dirty = 0;
     Ok(())
 }

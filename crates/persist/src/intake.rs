@@ -14,6 +14,9 @@ const STEP: u64 = 64;
 /// Bytes without which a snapshot cannot be begun.
 const HEAD: usize = 9;
 
+/// Called in the middle of a long value, with the bytes read so far: others may be served. False: nothing more is read.
+pub type Serve<'a> = &'a mut dyn FnMut(&mut ServerState, u64) -> bool;
+
 /// A data set in the making.
 pub struct Intake<I> {
     file: FileReader<I>,
@@ -52,7 +55,8 @@ impl Intake<Pushed> {
         Intake::open(Pushed::new(first, sv.config.rdbchecksum), ks, sv)
     }
 
-    /// Goes on until the end, until `out_of_time` says so or there is nothing to read for now. True at the end.
+    /// Goes on until the end, until `out_of_time` says so or there is nothing to read for now. True at the end. `pause`:
+    /// see [`Intake::step`].
     ///
     /// # Errors
     /// What is wrong with the snapshot, and where.
@@ -60,11 +64,12 @@ impl Intake<Pushed> {
         &mut self,
         sv: &mut ServerState,
         out_of_time: &mut dyn FnMut() -> bool,
+        pause: Serve<'_>,
     ) -> Result<bool, String> {
         if !self.input().is_ready() {
             return Ok(false);
         }
-        match self.step(sv, out_of_time) {
+        match self.step(sv, out_of_time, pause) {
             Err(_) if self.input().retry() => Ok(false),
             other => other,
         }
@@ -86,7 +91,9 @@ impl<I: Input> Intake<I> {
         self.file.input()
     }
 
-    /// Goes on until the end or until `out_of_time` says so. True at the end.
+    /// Goes on until the end or until `out_of_time` says so. True at the end. `pause` is called now and then while a
+    /// long value is taken in, which cannot be left half done, with the bytes read so far; when it gives false, the
+    /// loading fails.
     ///
     /// # Errors
     /// What is wrong with the snapshot, and where.
@@ -94,13 +101,14 @@ impl<I: Input> Intake<I> {
         &mut self,
         sv: &mut ServerState,
         out_of_time: &mut dyn FnMut() -> bool,
+        pause: Serve<'_>,
     ) -> Result<bool, String> {
         self.ks.begin_unit(sv.stamp);
         let keys = if sv.config.key_load_delay > 0 { 1 } else { STEP };
         loop {
             if self
                 .steps
-                .go_on(&mut self.ks, sv, &mut self.file, keys, &mut |_, _, _| true)
+                .go_on(&mut self.ks, sv, &mut self.file, keys, &mut |_, sv, offset| pause(sv, offset))
                 .map_err(|e| e.to_string())?
             {
                 return Ok(true);

@@ -8,7 +8,7 @@ use crate::reason;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::Instant;
-use totality_engine::dump::load::{LoadOptions, Loaded, load};
+use totality_engine::dump::load::{Fault, LoadError, LoadOptions, Loaded, load};
 use totality_engine::engine::Ticker;
 use totality_engine::keyspace::Keyspace;
 use totality_engine::loading;
@@ -34,6 +34,22 @@ const LOOK: u64 = 64;
 /// Why nothing more is read though nothing is wrong.
 const STOPPED: &str = "loading was stopped";
 
+/// Why a snapshot was not taken in.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// What sort of fault it has.
+    pub(crate) fault: Fault,
+    /// What is wrong, in one line.
+    pub(crate) text: String,
+}
+
+impl From<LoadError> for Refused {
+    fn from(e: LoadError) -> Refused {
+        let crc = if e.fault == Fault::Checksum { "RDB CRC error. " } else { "" };
+        Refused { fault: e.fault, text: format!("{crc}{e}") }
+    }
+}
+
 /// Opens a snapshot file; `None` when there is none.
 ///
 /// # Errors
@@ -42,21 +58,22 @@ pub(crate) fn open_snapshot(
     disk: &dyn Disk,
     path: &Path,
     sv: &ServerState,
-) -> Result<Option<Reader>, String> {
+) -> Result<Option<Reader>, Refused> {
     let file = match disk.open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => {
-            return Err(format!(
+            let text = format!(
                 "Fatal error: can't open the RDB file {} for reading: {}",
                 path.display(),
                 reason(&e)
-            ));
+            );
+            return Err(Refused { fault: Fault::Other, text });
         }
     };
     let strict = sv.config.rdb_version_check == 0;
     let input = Streamed::new(file, sv.config.rdbchecksum);
-    FileReader::open(input, strict, sv.config.rdbchecksum).map(Some).map_err(|e| e.to_string())
+    FileReader::open(input, strict, sv.config.rdbchecksum).map(Some).map_err(|e| LoadError::from(e).into())
 }
 
 /// Reads an opened snapshot.
@@ -69,14 +86,11 @@ pub(crate) fn read_snapshot<I: Input>(
     file: &mut FileReader<I>,
     options: LoadOptions,
     ticker: &mut dyn Ticker,
-) -> Result<Loaded, String> {
+) -> Result<Loaded, Refused> {
     let client = reader_client(sv);
     let loaded = load(ks, sv, client, file, options, ticker);
     sv.clients.remove(client);
-    let loaded = loaded.map_err(|e| {
-        let crc = if e.text.contains("checksum") { "RDB CRC error. " } else { "" };
-        format!("{crc}{e}")
-    })?;
+    let loaded = loaded?;
     for (name, value) in &loaded.remarks {
         if name == b"redis-ver" || name == b"valkey-ver" {
             let who = if name == b"redis-ver" { "Redis" } else { "Valkey" };

@@ -7,7 +7,7 @@ mod rewrite;
 
 use crate::copy::Copying;
 use crate::disk::{Disk, RealDisk, remove_temporary};
-use crate::load::{open_snapshot, read_log, read_snapshot};
+use crate::load::{Refused, open_snapshot, read_log, read_snapshot};
 use crate::log::{Fatal, Log, Names};
 use crate::manifest::{Manifest, Part};
 use crate::reason;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use totality_ds::crc::crc64;
-use totality_engine::dump::load::{ForReplicas, LoadOptions, Purpose, begin_snapshot, begin_sync};
+use totality_engine::dump::load::{Fault, ForReplicas, LoadOptions, Purpose, begin_snapshot, begin_sync};
 use totality_engine::engine::{Engine, Ticker};
 use totality_engine::execute::{resume_writers, update_recording};
 use totality_engine::keyspace::Keyspace;
@@ -206,14 +206,13 @@ impl Persist {
         ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
         const END: &str = "Fatal error loading the DB, check server logs. Exiting.";
-        let fatal = |why: String| {
-            // A type that is not known is no damage.
-            let damaged = if why.contains("opcode") {
-                ""
-            } else {
-                "Terminating server after rdb file reading failure.\n"
+        let fatal = |why: Refused| {
+            let damaged = match why.fault {
+                // A type that is not known is no damage.
+                Fault::Foreign => "",
+                _ => "Terminating server after rdb file reading failure.\n",
             };
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let (name, why) = (path.file_name().unwrap_or_default().to_string_lossy(), why.text);
             format!("Error loading {name}: {why}\n{damaged}{END}")
         };
         let Some(mut file) = open_snapshot(&*self.disk, path, sv).map_err(fatal)? else { return Ok(()) };

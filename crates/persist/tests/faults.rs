@@ -523,3 +523,24 @@ fn a_rewrite_while_the_log_is_off_leaves_a_base_alone() {
     assert_eq!(String::from_utf8(manifest).unwrap(), "file appendonly.aof.2.base.rdb seq 2 type b\n");
     assert_eq!(m.disk.files(Path::new("/data/appendonlydir")).len(), 2);
 }
+
+#[test]
+fn what_is_not_known_is_told_from_what_is_damaged() {
+    const DAMAGED: &str = "Terminating server after rdb file reading failure.";
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    // A type that nobody has, and one of a later version; a database that is not a number; a key twice.
+    for (body, damaged, text) in [
+        (&b"\x08"[..], false, "Unknown type or opcode when loading DB"),
+        (b"\x16", false, "Can't handle foreign type or opcode 22 in RDB with version 9"),
+        (b"\xfe\xc0", true, "a length was expected"),
+        (b"\x00\x06opcode\x01a\x00\x06opcode\x01a", true, "RDB has duplicated key 'opcode' in DB 0"),
+    ] {
+        let disk = MemoryDisk::default();
+        disk.put(Path::new("/data/dump.rdb"), &[b"REDIS0009", body].concat());
+        let mut engine = Engine::new(Config::default(), Box::new(clock.clone()), [7; 16]);
+        let mut files = Persist::on(Arc::new(disk), Path::new("/data"), Arc::new(|| {}));
+        let why = files.open(&mut engine, &mut NoTicker).expect_err("it is not loaded");
+        assert!(why.starts_with(&format!("Error loading dump.rdb: {text}")), "{why}");
+        assert_eq!(why.contains(DAMAGED), damaged, "{why}");
+    }
+}

@@ -1,8 +1,8 @@
 //! The frame of a whole file.
 
 use crate::error::{Error, Kind};
-use crate::input::{Input, Reader};
-use crate::object::{Object, Pause, module_name, read_object};
+use crate::input::{Input, Pause, Reader};
+use crate::object::{Object, module_name, read_object};
 use crate::write::Writer;
 use crate::{FOREIGN, VERSION_VALKEY_9, is_known, types};
 use totality_ds::Bytes;

@@ -12,6 +12,11 @@ pub const TAKE_MAX: usize = 4096;
 const BUFFER: usize = 128 * 1024;
 /// Bytes by which a long string grows while it is read: a length that lies costs no more than that.
 const STEP: usize = 1 << 20;
+/// Bytes of a long string after which its length is believed.
+const BELIEVED: usize = 8 << 20;
+
+/// Called now and then while a long value is read, with the bytes read so far. False: nothing more is read.
+pub type Pause<'a> = &'a mut dyn FnMut(u64) -> bool;
 
 /// A source of bytes.
 pub trait Input {
@@ -25,7 +30,15 @@ pub trait Input {
     ///
     /// # Errors
     /// When there are fewer, or reading fails.
-    fn take_vec(&mut self, n: usize) -> Result<Vec<u8>, Kind>;
+    fn take_vec(&mut self, n: usize) -> Result<Vec<u8>, Kind> {
+        self.take_vec_pausing(n, &mut |_| true)
+    }
+
+    /// The same; `pause` is called now and then when there are many, with the bytes given so far.
+    ///
+    /// # Errors
+    /// The same, and when `pause` gives false.
+    fn take_vec_pausing(&mut self, n: usize, pause: Pause<'_>) -> Result<Vec<u8>, Kind>;
 
     /// Bytes given so far.
     fn offset(&self) -> u64;
@@ -67,7 +80,7 @@ impl Input for Slice<'_> {
         self.next(n)
     }
 
-    fn take_vec(&mut self, n: usize) -> Result<Vec<u8>, Kind> {
+    fn take_vec_pausing(&mut self, n: usize, _: Pause<'_>) -> Result<Vec<u8>, Kind> {
         self.next(n).map(<[u8]>::to_vec)
     }
 
@@ -158,7 +171,7 @@ impl<R: Read> Input for Streamed<R> {
         Ok(&self.buf[from..self.pos])
     }
 
-    fn take_vec(&mut self, n: usize) -> Result<Vec<u8>, Kind> {
+    fn take_vec_pausing(&mut self, n: usize, pause: Pause<'_>) -> Result<Vec<u8>, Kind> {
         if n <= TAKE_MAX {
             return self.take(n).map(<[u8]>::to_vec);
         }
@@ -172,7 +185,10 @@ impl<R: Read> Input for Streamed<R> {
             (self.pos, self.end, self.summed) = (0, 0, 0);
             let want = (n - out.len()).min(STEP);
             let from = out.len();
-            out.reserve_exact(want.max(from.min(n - from)));
+            // Room that is not touched is no memory yet, and a long string is not to be moved again and again.
+            if from < BELIEVED || out.try_reserve_exact(n - from).is_err() {
+                out.reserve_exact(want.max(from.min(n - from)));
+            }
             let got = self.source.by_ref().take(want as u64).read_to_end(&mut out).map_err(Kind::Io)?;
             if self.check {
                 self.crc = crc64(self.crc, &out[from..]);
@@ -180,6 +196,9 @@ impl<R: Read> Input for Streamed<R> {
             self.before += got as u64;
             if got < want {
                 return Err(Kind::Short);
+            }
+            if !pause(self.before) {
+                return Err(Kind::Stopped);
             }
         }
         Ok(out)
@@ -325,31 +344,45 @@ impl<I: Input> Reader<I> {
 
     /// True when the next bytes are a string that is written as an integer; gives it.
     #[inline]
-    fn special(&mut self, encoding: u8) -> Res<Special> {
+    fn special(&mut self, encoding: u8, pause: Pause<'_>) -> Res<Special> {
         Ok(Special::Int(match encoding {
             0 => i64::from(self.bytes().map(i8::from_le_bytes)?),
             1 => i64::from(self.bytes().map(i16::from_le_bytes)?),
             2 => i64::from(self.bytes().map(i32::from_le_bytes)?),
             3 => {
                 let (packed, len) = (self.length()?, self.length()?);
-                let packed = self.vec(packed)?;
+                let packed = self.vec(packed, pause)?;
                 let len = usize::try_from(len).map_err(|_| self.corrupt("invalid LZF compressed string"))?;
-                return lzf::decompress(&packed, len)
-                    .map(Special::Vec)
-                    .map_err(|_| self.corrupt("invalid LZF compressed string"));
+                let (offset, mut stopped) = (self.offset(), false);
+                let mut pause = || {
+                    stopped = !pause(offset);
+                    !stopped
+                };
+                let bytes = lzf::decompress_pausing(&packed, len, &mut pause);
+                return match bytes {
+                    Ok(bytes) => Ok(Special::Vec(bytes)),
+                    Err(_) if stopped => Err(Kind::Stopped.at(offset)),
+                    Err(_) => Err(self.corrupt("invalid LZF compressed string")),
+                };
             }
             _ => return Err(self.corrupt("unknown string encoding")),
         }))
     }
 
-    fn vec(&mut self, n: u64) -> Res<Vec<u8>> {
+    fn vec(&mut self, n: u64, pause: Pause<'_>) -> Res<Vec<u8>> {
         let n = usize::try_from(n).map_err(|_| Kind::Short.at(self.offset()))?;
-        self.input.take_vec(n).map_err(|kind| kind.at(self.offset()))
+        self.input.take_vec_pausing(n, pause).map_err(|kind| kind.at(self.offset()))
     }
 
     /// A string.
     #[inline]
     pub fn string(&mut self) -> Res<Bytes> {
+        self.string_pausing(&mut |_| true)
+    }
+
+    /// The same; `pause` is called now and then while a long one is read.
+    #[inline]
+    pub fn string_pausing(&mut self, pause: Pause<'_>) -> Res<Bytes> {
         match self.any_length()? {
             Length::Plain(n) if n as usize <= TAKE_MAX && n <= TAKE_MAX as u64 => {
                 match self.input.take(n as usize) {
@@ -357,8 +390,8 @@ impl<I: Input> Reader<I> {
                     Err(kind) => Err(kind.at(self.offset())),
                 }
             }
-            Length::Plain(n) => self.vec(n).map(Bytes::from),
-            Length::Special(encoding) => Ok(match self.special(encoding)? {
+            Length::Plain(n) => self.vec(n, pause).map(Bytes::from),
+            Length::Special(encoding) => Ok(match self.special(encoding, pause)? {
                 Special::Int(n) => Bytes::from(itoa::Buffer::new().format(n).as_bytes()),
                 Special::Vec(bytes) => Bytes::from(bytes),
             }),
@@ -368,8 +401,8 @@ impl<I: Input> Reader<I> {
     /// A string as a vector: a compact value.
     pub fn blob(&mut self) -> Res<Vec<u8>> {
         match self.any_length()? {
-            Length::Plain(n) => self.vec(n),
-            Length::Special(encoding) => Ok(match self.special(encoding)? {
+            Length::Plain(n) => self.vec(n, &mut |_| true),
+            Length::Special(encoding) => Ok(match self.special(encoding, &mut |_| true)? {
                 Special::Int(n) => itoa::Buffer::new().format(n).as_bytes().to_vec(),
                 Special::Vec(bytes) => bytes,
             }),

@@ -27,7 +27,7 @@ mod zip;
 
 pub use error::{Error, Kind};
 pub use input::{Input, Reader, Slice, Streamed};
-pub use object::{HashField, Object, Pause, read_object};
+pub use object::{HashField, Object, read_object};
 pub use pushed::Pushed;
 pub use stream::{ConsumerObject, GroupObject, PendingObject, StreamObject};
 pub use write::Writer;

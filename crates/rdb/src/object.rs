@@ -1,7 +1,7 @@
 //! Values.
 
 use crate::error::{Error, Kind};
-use crate::input::{Input, Reader};
+use crate::input::{Input, Pause, Reader};
 use crate::stream::{self, StreamObject};
 use crate::{VERSION_VALKEY_9, types, zip};
 use totality_ds::quicklist::Node;
@@ -11,17 +11,25 @@ use totality_ds::{Bytes, IntSet, Item, Listpack};
 const RESERVE: u64 = 4096;
 /// Elements of a long value between two pauses.
 const PAUSE: u64 = 1024;
-
-/// Called now and then while a long value is read, with the bytes read so far. False: nothing more is read.
-pub type Pause<'a> = &'a mut dyn FnMut(u64) -> bool;
+/// The same of parts that hold many elements: nodes and blocks.
+const PAUSE_PARTS: u64 = 16;
 
 /// Behind an element: pauses when there were many.
 #[inline]
-fn rest<I: Input>(r: &Reader<I>, i: u64, pause: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+pub(crate) fn rest<I: Input>(r: &Reader<I>, i: u64, pause: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
     if i % PAUSE == PAUSE - 1 && !pause(r.offset()) {
         return Err(Kind::Stopped.at(r.offset()));
     }
     Ok(())
+}
+
+/// The same behind a node or a block.
+pub(crate) fn rest_part<I: Input>(
+    r: &Reader<I>,
+    i: u64,
+    pause: &mut dyn FnMut(u64) -> bool,
+) -> Result<(), Error> {
+    rest(r, i % PAUSE_PARTS + PAUSE - PAUSE_PARTS, pause)
 }
 
 /// A value as it was read. Compact encodings are well-formed; what they mean (no member twice, scores in order) is
@@ -100,7 +108,7 @@ pub fn read_object<I: Input>(
         return Err(Kind::Type(ty).at(r.offset()));
     }
     Ok(match ty {
-        types::STRING => Object::Str(r.string()?),
+        types::STRING => Object::Str(r.string_pausing(pause)?),
         types::LIST => Object::List(strings(r, pause)?),
         types::SET => Object::Set(strings(r, pause)?),
         types::ZSET | types::ZSET_2 => Object::ZSet(scores(r, ty, pause)?),
@@ -142,7 +150,9 @@ pub fn read_object<I: Input>(
         types::ZSET_LISTPACK => Object::ZSetPack(listpack(r, "Zset listpack integrity check failed.")?),
         types::HASH_LISTPACK => Object::HashPack(listpack(r, "Hash listpack integrity check failed.")?),
         types::LIST_QUICKLIST | types::LIST_QUICKLIST_2 => Object::Nodes(nodes(r, ty, pause)?),
-        types::STREAM | types::STREAM_2 | types::STREAM_3 => Object::Stream(Box::new(stream::read(r, ty)?)),
+        types::STREAM | types::STREAM_2 | types::STREAM_3 => {
+            Object::Stream(Box::new(stream::read(r, ty, pause)?))
+        },
         _ => {
             let name = if ty == types::MODULE_2 { module_name(r.length()?) } else { "?".to_owned() };
             return Err(Kind::Module { name, aux: false }.at(r.offset()));
@@ -160,7 +170,7 @@ fn strings<I: Input>(r: &mut Reader<I>, pause: Pause<'_>) -> Result<Vec<Bytes>, 
     let n = r.length()?;
     let mut out = reserve(n);
     for i in 0..n {
-        out.push(r.string()?);
+        out.push(r.string_pausing(pause)?);
         rest(r, i, pause)?;
     }
     Ok(out)
@@ -170,7 +180,7 @@ fn scores<I: Input>(r: &mut Reader<I>, ty: u8, pause: Pause<'_>) -> Result<Vec<(
     let n = r.length()?;
     let mut out = reserve(n);
     for i in 0..n {
-        let member = r.string()?;
+        let member = r.string_pausing(pause)?;
         let score = if ty == types::ZSET_2 { r.binary_double()? } else { r.text_double()? };
         if score.is_nan() {
             return Err(r.corrupt("Zset with NAN score detected"));
@@ -192,7 +202,7 @@ fn fields<I: Input>(
     let mut out = reserve(n);
     for i in 0..n {
         let at = before(r)?;
-        let (name, value) = (r.string()?, r.string()?);
+        let (name, value) = (r.string_pausing(pause)?, r.string_pausing(pause)?);
         let deadline = behind(r)?.or(at);
         out.push(HashField { name, value, deadline });
         rest(r, i, pause)?;
@@ -242,7 +252,7 @@ fn nodes<I: Input>(r: &mut Reader<I>, ty: u8, pause: Pause<'_>) -> Result<Vec<No
         let container = if ty == types::LIST_QUICKLIST_2 { r.length()? } else { PACKED };
         let node = match container {
             PLAIN => {
-                let bytes = r.string()?;
+                let bytes = r.string_pausing(pause)?;
                 if bytes.is_empty() {
                     return Err(r.corrupt("Quicklist integrity check failed."));
                 }
@@ -257,8 +267,7 @@ fn nodes<I: Input>(r: &mut Reader<I>, ty: u8, pause: Pause<'_>) -> Result<Vec<No
         if !node.is_empty() {
             out.push(node);
         }
-        // A node holds many elements.
-        rest(r, i % 64 * (PAUSE / 64) + PAUSE / 64 - 1, pause)?;
+        rest_part(r, i, pause)?;
     }
     Ok(out)
 }

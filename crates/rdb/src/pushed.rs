@@ -2,13 +2,15 @@
 //! there are more.
 
 use crate::error::Kind;
-use crate::input::Input;
+use crate::input::{Input, Pause};
 use totality_ds::crc::crc64;
 
 /// Bytes that are done with and may stay in the buffer.
 const SLACK: usize = 64 * 1024;
 /// Bytes of a value from which on it is tried again only when there is twice as much.
 const LARGE: usize = 4 << 20;
+/// Bytes of a string between two pauses.
+const STEP: usize = 1 << 20;
 
 /// A source of bytes that is filled while it is read.
 #[derive(Debug)]
@@ -110,8 +112,16 @@ impl Input for Pushed {
         Ok(&self.buf[from..self.pos])
     }
 
-    fn take_vec(&mut self, n: usize) -> Result<Vec<u8>, Kind> {
-        self.take(n).map(<[u8]>::to_vec)
+    fn take_vec_pausing(&mut self, n: usize, pause: Pause<'_>) -> Result<Vec<u8>, Kind> {
+        let from = self.next(n)?;
+        let mut out = Vec::with_capacity(n);
+        for part in self.buf[from..self.pos].chunks(STEP) {
+            out.extend_from_slice(part);
+            if part.len() == STEP && !pause(self.before + (from + out.len()) as u64) {
+                return Err(Kind::Stopped);
+            }
+        }
+        Ok(out)
     }
 
     fn offset(&self) -> u64 {

@@ -1,7 +1,8 @@
 //! Streams.
 
 use crate::error::Error;
-use crate::input::{Input, Reader};
+use crate::input::{Input, Pause, Reader};
+use crate::object::{rest, rest_part};
 use crate::types;
 use std::collections::{BTreeMap, BTreeSet};
 use totality_ds::{Bytes, Listpack, Stream, StreamId};
@@ -64,9 +65,13 @@ fn id_as_lengths<I: Input>(r: &mut Reader<I>) -> Result<StreamId, Error> {
     Ok(StreamId { ms: r.length()?, seq: r.length()? })
 }
 
-pub(crate) fn read<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<StreamObject, Error> {
+pub(crate) fn read<I: Input>(
+    r: &mut Reader<I>,
+    ty: u8,
+    pause: Pause<'_>,
+) -> Result<StreamObject, Error> {
     let mut entries = Stream::new();
-    for _ in 0..r.length()? {
+    for i in 0..r.length()? {
         let key = r.string()?;
         let Ok(key) = <[u8; 16]>::try_from(&key[..]) else {
             return Err(r.corrupt("Stream node key entry is not the size of a stream ID"));
@@ -79,6 +84,7 @@ pub(crate) fn read<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<StreamObject, 
         entries
             .push_block(StreamId::from_be_bytes(key), block)
             .map_err(|_| r.corrupt("Stream listpack integrity check failed."))?;
+        rest_part(r, i, pause)?;
     }
     let len = r.length()?;
     if len != entries.len() {
@@ -98,7 +104,7 @@ pub(crate) fn read<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<StreamObject, 
     let mut groups = Vec::new();
     let mut names = BTreeSet::new();
     for _ in 0..r.length()? {
-        let group = group(r, ty)?;
+        let group = group(r, ty, pause)?;
         if !names.insert(group.name.to_vec()) {
             return Err(r.corrupt("Duplicated consumer group name"));
         }
@@ -107,7 +113,7 @@ pub(crate) fn read<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<StreamObject, 
     Ok(StreamObject { entries, last_id, max_deleted, entries_added, groups })
 }
 
-fn group<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<GroupObject, Error> {
+fn group<I: Input>(r: &mut Reader<I>, ty: u8, pause: Pause<'_>) -> Result<GroupObject, Error> {
     let name = r.string()?;
     let last_id = id_as_lengths(r)?;
     let entries_read = if ty >= types::STREAM_2 {
@@ -118,12 +124,13 @@ fn group<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<GroupObject, Error> {
     };
     // What is known of each pending entry, and whether a consumer has it.
     let mut pending: BTreeMap<StreamId, (PendingObject, bool)> = BTreeMap::new();
-    for _ in 0..r.length()? {
+    for i in 0..r.length()? {
         let id = r.id()?;
         let entry = PendingObject { id, time: r.millis()?, count: r.length()? };
         if pending.insert(id, (entry, false)).is_some() {
             return Err(r.corrupt("Duplicated global PEL entry loading stream consumer group"));
         }
+        rest(r, i, pause)?;
     }
     let mut consumers = Vec::new();
     let mut names = BTreeSet::new();
@@ -135,7 +142,7 @@ fn group<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<GroupObject, Error> {
         let seen = r.millis()?;
         let active = if ty >= types::STREAM_3 { r.millis()? } else { seen };
         let mut own = Vec::new();
-        for _ in 0..r.length()? {
+        for i in 0..r.length()? {
             let id = r.id()?;
             match pending.get_mut(&id) {
                 Some((entry, taken)) if !*taken => {
@@ -147,11 +154,18 @@ fn group<I: Input>(r: &mut Reader<I>, ty: u8) -> Result<GroupObject, Error> {
                 }
                 None => return Err(r.corrupt("Consumer entry not found in group global PEL")),
             }
+            rest(r, i, pause)?;
         }
         consumers.push(ConsumerObject { name, seen, active, pending: own });
     }
-    if pending.values().any(|(_, taken)| !taken) {
-        return Err(r.corrupt("NACK entry without consumer"));
+    // Bit by bit: to free all at once takes long.
+    let mut count = 0;
+    while let Some((_, (_, taken))) = pending.pop_first() {
+        if !taken {
+            return Err(r.corrupt("NACK entry without consumer"));
+        }
+        rest(r, count, pause)?;
+        count += 1;
     }
     Ok(GroupObject { name, last_id, entries_read, estimate: ty < types::STREAM_2, consumers })
 }

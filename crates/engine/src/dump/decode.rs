@@ -78,8 +78,8 @@ fn make(object: Object, config: &Config, pause: &mut dyn FnMut() -> bool) -> Res
         },
         Object::List(items) => {
             let mut quick = Quicklist::new(crate::types::fill(config.list_size));
-            each(&items, pause, |item| {
-                quick.push_back(item);
+            each(items, pause, |item: Bytes| {
+                quick.push_back(&item);
                 Ok(())
             })?;
             list(quick, config)
@@ -92,20 +92,20 @@ fn make(object: Object, config: &Config, pause: &mut dyn FnMut() -> bool) -> Res
             })?;
             list(quick, config)
         }
-        Object::Set(members) => Value::Set(Box::new(set(&members, &config.set, pause)?)),
+        Object::Set(members) => Value::Set(Box::new(set(members, &config.set, pause)?)),
         Object::IntSet(ints) => Value::Set(Box::new(Set::from_intset(ints, &config.set))),
         Object::SetPack(pack) => Value::Set(Box::new(
             Set::from_listpack(pack, &config.set).ok_or("Set listpack integrity check failed.")?,
         )),
-        Object::ZSet(members) => Value::ZSet(zset(&members, &config.zset, pause)?),
+        Object::ZSet(members) => Value::ZSet(zset(members, &config.zset, pause)?),
         Object::ZSetPack(pack) => Value::ZSet(
             ZSet::from_listpack(pack, &config.zset).ok_or("Zset listpack integrity check failed.")?,
         ),
-        Object::Hash(fields) => Value::Hash(hash(&fields, &config.hash, pause)?),
+        Object::Hash(fields) => Value::Hash(hash(fields, &config.hash, pause)?),
         Object::HashPack(pack) => Value::Hash(
             Hash::from_listpack(pack, &config.hash).ok_or("Hash listpack integrity check failed.")?,
         ),
-        Object::Stream(stream) => Value::Stream(Box::new(self::stream(*stream)?)),
+        Object::Stream(stream) => Value::Stream(Box::new(self::stream(*stream, pause)?)),
     })
 }
 
@@ -115,30 +115,30 @@ fn list(quick: Quicklist, config: &Config) -> Value {
     Value::List(Box::new(list))
 }
 
-fn set(members: &[Bytes], cfg: &SetCfg, pause: &mut dyn FnMut() -> bool) -> Res<Set> {
+fn set(members: Vec<Bytes>, cfg: &SetCfg, pause: &mut dyn FnMut() -> bool) -> Res<Set> {
     let first = members.first().ok_or("empty set")?;
     let mut set = Set::for_member(first, members.len(), cfg);
     each(
         members,
         pause,
         |member| {
-            if set.add(member, cfg) { Ok(()) } else { Err("Duplicate set members detected") }
+            if set.add(&member, cfg) { Ok(()) } else { Err("Duplicate set members detected") }
         },
     )?;
     Ok(set)
 }
 
-fn zset(members: &[(Bytes, f64)], cfg: &ZSetCfg, pause: &mut dyn FnMut() -> bool) -> Res<ZSet> {
+fn zset(members: Vec<(Bytes, f64)>, cfg: &ZSetCfg, pause: &mut dyn FnMut() -> bool) -> Res<ZSet> {
     let longest = members.iter().map(|(member, _)| member.len()).max().unwrap_or(0);
     let mut set = ZSet::for_members(members.len(), longest, cfg);
-    each(members, pause, |(member, score)| match set.add(member, *score, ZAdd::default(), cfg) {
+    each(members, pause, |(member, score)| match set.add(&member, score, ZAdd::default(), cfg) {
         Added::New(_) => Ok(()),
         _ => Err("Zset with dup elements detected"),
     })?;
     Ok(set)
 }
 
-fn hash(fields: &[HashField], cfg: &HashCfg, pause: &mut dyn FnMut() -> bool) -> Res<Hash> {
+fn hash(fields: Vec<HashField>, cfg: &HashCfg, pause: &mut dyn FnMut() -> bool) -> Res<Hash> {
     let mut hash = Hash::new();
     hash.reserve(fields.len(), cfg);
     each(fields, pause, |field| {
@@ -152,11 +152,11 @@ fn hash(fields: &[HashField], cfg: &HashCfg, pause: &mut dyn FnMut() -> bool) ->
     Ok(hash)
 }
 
-fn stream(object: StreamObject) -> Res<Stream> {
+fn stream(object: StreamObject, pause: &mut dyn FnMut() -> bool) -> Res<Stream> {
     let StreamObject { entries, last_id, max_deleted, entries_added, groups } = object;
     let mut stream = Stream::loaded(entries, last_id, max_deleted, entries_added);
     for object in &groups {
-        let group = group(&stream, object);
+        let group = group(&stream, object, pause)?;
         if !stream.add_group(&object.name, group) {
             return Err("Duplicated consumer group name");
         }
@@ -164,7 +164,7 @@ fn stream(object: StreamObject) -> Res<Stream> {
     Ok(stream)
 }
 
-fn group(stream: &Stream, object: &GroupObject) -> Group {
+fn group(stream: &Stream, object: &GroupObject, pause: &mut dyn FnMut() -> bool) -> Res<Group> {
     let read = match object.estimate {
         true => stream.log().added_up_to(object.last_id),
         false => object.entries_read,
@@ -172,10 +172,11 @@ fn group(stream: &Stream, object: &GroupObject) -> Group {
     let mut group = Group::new(object.last_id, read);
     for consumer in &object.consumers {
         let (slot, _) = group.ensure_consumer(&consumer.name, consumer.seen);
-        for entry in &consumer.pending {
+        each(&consumer.pending, pause, |entry| {
             group.assign(entry.id, slot, entry.time, entry.count, None);
-        }
+            Ok(())
+        })?;
         group.set_times(slot, consumer.seen, consumer.active);
     }
-    group
+    Ok(group)
 }

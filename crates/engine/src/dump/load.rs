@@ -11,7 +11,7 @@ use crate::replication::{self, Without};
 use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::script::{self, Libraries};
 use crate::state::{LogLevel, ServerState};
-use totality_rdb::Input;
+use totality_rdb::{Input, Kind};
 use totality_rdb::file::{self, Event, FileReader, Record};
 
 /// How a file is taken in.
@@ -53,9 +53,24 @@ impl Loaded {
     }
 }
 
+/// What sort of fault a file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// A type of value, or an opcode, that is not known: the file may be whole.
+    Foreign,
+    /// The checksum does not fit.
+    Checksum,
+    /// None: the loading was stopped.
+    Stopped,
+    /// Any other.
+    Other,
+}
+
 /// Why a file was not taken in. `Display` says it in one line.
 #[derive(Debug)]
 pub struct LoadError {
+    /// What sort of fault it is.
+    pub fault: Fault,
     /// What is wrong.
     pub text: String,
     /// Bytes of the file that had been read.
@@ -73,7 +88,13 @@ const STOPPED: &str = "loading was stopped";
 
 impl From<totality_rdb::Error> for LoadError {
     fn from(e: totality_rdb::Error) -> Self {
-        LoadError { text: e.kind.to_string(), offset: e.offset }
+        let fault = match e.kind {
+            Kind::Type(_) | Kind::ForeignType(..) => Fault::Foreign,
+            Kind::Checksum(..) => Fault::Checksum,
+            Kind::Stopped => Fault::Stopped,
+            _ => Fault::Other,
+        };
+        LoadError { fault, text: e.kind.to_string(), offset: e.offset }
     }
 }
 
@@ -110,7 +131,8 @@ pub fn load<I: Input>(
         count += keys;
         loading::delay(sv, count, ticker);
         if !loading::go_on(ks, sv, file.offset(), ticker) {
-            return Err(LoadError { text: STOPPED.to_owned(), offset: file.offset() });
+            let (fault, text) = (Fault::Stopped, STOPPED.to_owned());
+            return Err(LoadError { fault, text, offset: file.offset() });
         }
     }
 }
@@ -155,7 +177,7 @@ impl LoadSteps {
         let mut count = 0;
         while count < keys {
             let event = file.next_event_pausing(&mut |offset| pause(ks, sv, offset))?;
-            let fail = |text: String| LoadError { text, offset: file.offset() };
+            let fail = |text: String| LoadError { fault: Fault::Other, text, offset: file.offset() };
             match event {
                 Event::End => return Ok(true),
                 Event::Resize(..) => {}

@@ -32,7 +32,7 @@ impl Persist {
         let mut file = match opened {
             Ok(Some(file)) => file,
             Ok(None) => return Err(failed(sv, "no such file".to_owned())),
-            Err(why) => return Err(failed(sv, why)),
+            Err(why) => return Err(failed(sv, why.text)),
         };
         // Only now is it known that there is something to load.
         if flush {
@@ -40,7 +40,7 @@ impl Persist {
         }
         let options = LoadOptions { merge, drop_expired: true, feed: false };
         loading::begin(sv, self.disk.len(&path).unwrap_or(0));
-        read_snapshot(ks, sv, &mut file, options, ticker).map_err(|why| failed(sv, why))?;
+        read_snapshot(ks, sv, &mut file, options, ticker).map_err(|why| failed(sv, why.text))?;
         sv.log(LogLevel::Warning, "DB reloaded by DEBUG RELOAD");
         Ok(())
     }

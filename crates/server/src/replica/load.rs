@@ -3,6 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use totality_engine::state::ServerState;
 use totality_engine::{Engine, loading, replication};
 use totality_persist::{Intake, Persist};
 
@@ -10,6 +11,7 @@ use super::link::{Feed, Link, Loading, Phase, Position};
 use super::payload::{Payload, Spool};
 use super::{Progress, READS, RETRY};
 use crate::listen::reason;
+use crate::meanwhile::Meanwhile;
 use crate::server::Server;
 
 /// Time for which a data set is taken in before others have their turn.
@@ -214,16 +216,23 @@ impl Server {
             return Ok(true);
         }
         let began = Instant::now();
-        let sv = &mut self.engine.sv;
+        let Engine { ks, sv } = &mut self.engine;
         let delay = u64::try_from(sv.config.key_load_delay).unwrap_or(0);
         if delay > 0 && began < loading.next {
             return Ok(false);
         }
         loading.next = began + Duration::from_micros(delay);
         let mut out_of_time = || delay > 0 || began.elapsed() >= SLICE;
+        let mut meanwhile = Meanwhile::of_nobody(
+            &mut self.io,
+            self.config_file.as_deref(),
+            Some(&mut self.persist),
+            (&mut self.ends, &self.watchdog),
+        );
+        let mut serve = |sv: &mut ServerState, offset| loading::go_on(ks, sv, offset, &mut meanwhile);
         loading.ended = match &mut loading.intake {
-            Feed::Stored(intake) => intake.step(sv, &mut out_of_time)?,
-            Feed::Live(intake, _) => intake.step_live(sv, &mut out_of_time)?,
+            Feed::Stored(intake) => intake.step(sv, &mut out_of_time, &mut serve)?,
+            Feed::Live(intake, _) => intake.step_live(sv, &mut out_of_time, &mut serve)?,
         };
         Ok(loading.ended)
     }
