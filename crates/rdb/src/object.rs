@@ -152,7 +152,7 @@ pub fn read_object<I: Input>(
         types::LIST_QUICKLIST | types::LIST_QUICKLIST_2 => Object::Nodes(nodes(r, ty, pause)?),
         types::STREAM | types::STREAM_2 | types::STREAM_3 => {
             Object::Stream(Box::new(stream::read(r, ty, pause)?))
-        },
+        }
         _ => {
             let name = if ty == types::MODULE_2 { module_name(r.length()?) } else { "?".to_owned() };
             return Err(Kind::Module { name, aux: false }.at(r.offset()));

@@ -65,11 +65,7 @@ fn id_as_lengths<I: Input>(r: &mut Reader<I>) -> Result<StreamId, Error> {
     Ok(StreamId { ms: r.length()?, seq: r.length()? })
 }
 
-pub(crate) fn read<I: Input>(
-    r: &mut Reader<I>,
-    ty: u8,
-    pause: Pause<'_>,
-) -> Result<StreamObject, Error> {
+pub(crate) fn read<I: Input>(r: &mut Reader<I>, ty: u8, pause: Pause<'_>) -> Result<StreamObject, Error> {
     let mut entries = Stream::new();
     for i in 0..r.length()? {
         let key = r.string()?;

@@ -11,8 +11,8 @@ use crate::replication::{self, Without};
 use crate::reply::{Proto, Reply, TreeBuilder};
 use crate::script::{self, Libraries};
 use crate::state::{LogLevel, ServerState};
-use totality_rdb::{Input, Kind};
 use totality_rdb::file::{self, Event, FileReader, Record};
+use totality_rdb::{Input, Kind};
 
 /// How a file is taken in.
 #[derive(Debug, Clone, Copy, Default)]
