@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use totality_testkit::client::Client;
-use totality_testkit::replicas::{info, keys, wait_until};
+use totality_testkit::replicas::{keys, wait_until};
 use totality_testkit::server::{Server, oracle_or_skip, totality_binary};
 use totality_testkit::value::Value;
 use totality_testkit::{Need, count, skip};
@@ -146,20 +146,41 @@ impl Watched {
         std::fs::write(&file, text).expect("a file");
         let sentinel =
             Server::start(&["redis-server", &file, "--sentinel"], &[]).expect("the sentinel starts");
+        // It asks the nodes every ten seconds otherwise.
+        assert_eq!(line(&mut sentinel.client(), "SENTINEL DEBUG INFO-PERIOD 500"), "OK");
         let watched = Watched { nodes, sentinel, _dir: dir };
-        let mut look = watched.sentinel.client();
+        watched.knows_the_replica_of(0);
+        watched
+    }
+
+    /// Waits until Sentinel has seen that the other node follows node `i`, so that it has nothing left to tell it.
+    fn knows_the_replica_of(&self, i: usize) {
+        let mut look = self.sentinel.client();
+        let port = self.nodes[i].port.to_string();
         wait_until(
             "the replica is known",
             LONG,
             || {
                 let all = look.call(&["SENTINEL", "REPLICAS", "main"]).expect("SENTINEL").items();
                 let text: Vec<String> = all.iter().flat_map(|r| r.items()).map(|v| v.text()).collect();
-                let up = text.windows(2).any(|w| w[0] == "master-link-status" && w[1] == "ok");
-                up && text.windows(2).any(|w| w[0] == "flags" && w[1] == "slave")
+                let has = |name: &str, value: &str| text.windows(2).any(|w| w[0] == name && w[1] == value);
+                has("master-link-status", "ok") && has("flags", "slave") && has("master-port", &port)
             },
-            || watched.logs(),
+            || self.logs(),
         );
-        watched
+    }
+
+    /// A field of what a node says of replication; empty while it cannot be asked: Sentinel ends the connections of a
+    /// node whose part it changes.
+    fn says(&self, i: usize, field: &str) -> String {
+        let text = self.nodes[i]
+            .try_client()
+            .and_then(|mut client| client.call(&["INFO", "replication"]))
+            .map(|t| t.text());
+        let find = |text: String| {
+            Some(text.lines().find_map(|l| l.strip_prefix(field)?.strip_prefix(':'))?.trim().to_owned())
+        };
+        text.ok().and_then(find).unwrap_or_default()
     }
 
     fn logs(&self) -> String {
@@ -180,16 +201,8 @@ impl Watched {
             },
             || self.logs(),
         );
-        let mut client = self.nodes[i].client();
-        wait_until(
-            "its part",
-            LONG,
-            || {
-                info(&mut client, "replication", "role") == "master"
-                    && line(&mut client, "SET after failover") == "OK"
-            },
-            || self.logs(),
-        );
+        wait_until("its part", LONG, || self.says(i, "role") == "master", || self.logs());
+        assert_eq!(line(&mut self.nodes[i].client(), "SET after failover"), "OK");
     }
 
     /// Waits until node `i` follows the other, and both hold the same.
@@ -198,13 +211,10 @@ impl Watched {
         wait_until(
             "the old primary as a replica",
             LONG,
-            || {
-                let Ok(mut client) = self.nodes[i].try_client() else { return false };
-                info(&mut client, "replication", "master_port") == port
-                    && info(&mut client, "replication", "master_link_status") == "up"
-            },
+            || self.says(i, "master_port") == port && self.says(i, "master_link_status") == "up",
             || self.logs(),
         );
+        self.knows_the_replica_of(1 - i);
         let (mut a, mut b) = (self.nodes[i].client(), self.nodes[1 - i].client());
         wait_until("the same data", LONG, || keys(&mut a) == keys(&mut b), || self.logs());
     }
