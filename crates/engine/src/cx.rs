@@ -106,6 +106,26 @@ impl<'a> Cx<'a> {
         self.ks.effects.command(db, argv);
     }
 
+    /// Makes replicas and the append-only file see the numbers at the positions `at` in decimal digits, where the client
+    /// wrote them in hexadecimal ones: not every server reads those. For commands that changed something.
+    pub fn propagate_decimal(&mut self, at: impl Iterator<Item = usize>) {
+        if !self.ks.effects.recording {
+            return;
+        }
+        let read = |i: usize| crate::util::float_arg(self.args[i]).ok();
+        let hex = at.filter(|i| self.args.get(*i).is_some_and(|arg| crate::util::is_hex(arg)));
+        let decimal: Vec<_> =
+            hex.filter_map(|i| Some((i, totality_ds::num::F64Text::new(read(i)?)))).collect();
+        if decimal.is_empty() {
+            return;
+        }
+        let mut argv = self.args.to_vec();
+        for (i, text) in &decimal {
+            argv[*i] = text;
+        }
+        self.propagate_as(&argv);
+    }
+
     /// Sends the command to replicas as it is, and keeps it from the append-only file: it changes no data.
     pub fn propagate_to_replicas(&mut self) {
         self.ks.effects.rewritten = true;

@@ -20,6 +20,12 @@ pub fn float_arg(bytes: &[u8]) -> Res<f64> {
     totality_ds::num::parse_f64(bytes).ok_or(NOT_FLOAT)
 }
 
+/// True when a number that [`float_arg`] took is written in hexadecimal digits, which Valkey does not read.
+pub fn is_hex(number: &[u8]) -> bool {
+    let digits = number.strip_prefix(b"-").or(number.strip_prefix(b"+")).unwrap_or(number);
+    matches!(digits, [b'0', b'x' | b'X', ..])
+}
+
 /// A database number or another argument of C's type `int`.
 pub fn int32_arg(bytes: &[u8]) -> Res<i32> {
     Ok(range_arg(bytes, i64::from(i32::MIN), i64::from(i32::MAX))? as i32)

@@ -86,6 +86,16 @@ impl Stream {
         }
     }
 
+    /// Small packets are sent at once, or (`gather`) wait for others to fill them. The connection works without, so
+    /// failures are ignored.
+    pub fn gather(&mut self, gather: bool) {
+        let _ = match self {
+            Stream::Tcp(s) => s.set_nodelay(!gather),
+            Stream::Tls(s) => s.socket().set_nodelay(!gather),
+            Stream::Unix(_) => Ok(()),
+        };
+    }
+
     /// Sends what waits in the stream itself.
     ///
     /// # Errors
@@ -178,6 +188,8 @@ pub struct Conn {
     pub primary: bool,
     /// Bytes by which it counts in the memory of all clients.
     pub counted: usize,
+    /// Small packets wait for others ([`Stream::gather`]).
+    pub gathers: bool,
 }
 
 impl Conn {
@@ -205,6 +217,7 @@ impl Conn {
             net: (0, 0),
             primary: false,
             counted: 0,
+            gathers: false,
         }
     }
 
@@ -288,6 +301,23 @@ fn read(fd: BorrowedFd<'_>, buf: &mut Vec<u8>, most: usize) -> Read {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return Read::Drained(0),
             Err(_) => return Read::Broken,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_gathers_packets_or_not() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut stream = Stream::Tcp(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+        let (_peer, _) = listener.accept().unwrap();
+        for gather in [false, true, false] {
+            stream.gather(gather);
+            let Stream::Tcp(socket) = &stream else { unreachable!() };
+            assert_eq!(socket.nodelay().unwrap(), !gather);
         }
     }
 }

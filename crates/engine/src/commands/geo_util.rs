@@ -141,21 +141,20 @@ pub fn search(cx: &mut Cx<'_>, kind: Search) -> Res {
     let source = cx.args[if kind == Search::ShapeStore { 2 } else { 1 }];
     let exists = cx.ks.read_as::<ZSet>(source)?.is_some();
     let query = Parser { args: cx.args, ks: cx.ks, source, exists, kind }.query()?;
-    if !exists {
-        match query.store {
-            Some(key) => {
-                cx.ks.delete(key);
-                cx.reply.int(0);
-            }
-            None => cx.reply.array(0),
-        }
-        return Ok(());
-    }
-    let mut found = find(cx.ks, source, &query);
+    let mut found = if exists { find(cx.ks, source, &query) } else { Vec::new() };
     order(&mut found, &query);
+    let dirty = cx.ks.dirty;
     match query.store {
         Some(key) => store(cx, key, &found, &query, kind),
+        None if !exists => cx.reply.array(0),
         None => reply_points(&mut cx.reply, &found, &query),
+    }
+    if cx.ks.dirty != dirty {
+        // Keys and members come first, or behind these words.
+        let named = |i: usize| ["FROMMEMBER", "STORE", "STOREDIST"].iter().any(|word| cx.is(i - 1, word));
+        let first = if matches!(kind, Search::Around { .. }) { 2 } else { 3 };
+        let numbers: Vec<usize> = (first..cx.argc()).filter(|i| !named(*i)).collect();
+        cx.propagate_decimal(numbers.into_iter());
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 use totality_ds::{Bytes, Item};
 
 /// What is made of the inputs.
@@ -56,6 +57,8 @@ pub enum Output {
 
 struct Options {
     weights: SmallVec<[f64; 8]>,
+    /// The arguments that say them.
+    weights_at: Range<usize>,
     aggregate: Aggregate,
     scores: bool,
     limit: usize,
@@ -156,9 +159,13 @@ pub fn run(cx: &mut Cx<'_>, at: usize, op: Op, output: Output) -> Res {
     result.sort_unstable_by(by_score);
     match output {
         Output::Store(event) => {
+            let dirty = cx.ks.dirty;
             let cfg = ZSetCfg::of(cx.ks);
             let members = result.iter().map(|(member, score)| (&**member, *score));
             store(cx, cx.args[1], ZSet::from_sorted(members, &cfg), event);
+            if cx.ks.dirty != dirty {
+                cx.propagate_decimal(options.weights_at.clone());
+            }
         }
         _ => {
             let shape = Shape::new(&cx.reply, options.scores);
@@ -179,6 +186,7 @@ fn by_score(a: &Scored, b: &Scored) -> Ordering {
 fn options(cx: &Cx<'_>, mut i: usize, numkeys: usize, op: Op, output: Output) -> Res<Options> {
     let mut options = Options {
         weights: SmallVec::from_elem(1.0, numkeys),
+        weights_at: 0..0,
         aggregate: Aggregate::Sum,
         scores: false,
         limit: 0,
@@ -191,6 +199,7 @@ fn options(cx: &Cx<'_>, mut i: usize, numkeys: usize, op: Op, output: Output) ->
                 *weight = crate::util::float_arg(arg)
                     .map_err(|_| CmdError::new("ERR weight value is not a float"))?;
             }
+            options.weights_at = i + 1..i + 1 + numkeys;
             i += 1 + numkeys;
         } else if combines && left >= 2 && cx.is(i, "AGGREGATE") {
             options.aggregate = match cx.arg(i + 1) {

@@ -113,7 +113,12 @@ pub fn add(cx: &mut Cx<'_>, incr: bool) -> Res {
     }
     let scores = pairs.iter().step_by(2).map(|score| crate::util::float_arg(score));
     let scores = scores.collect::<Res<smallvec::SmallVec<[f64; 8]>>>()?;
-    add_pairs(cx, pairs, &scores, how, count_changed)
+    let dirty = cx.ks.dirty;
+    add_pairs(cx, pairs, &scores, how, count_changed)?;
+    if cx.ks.dirty != dirty {
+        cx.propagate_decimal((at..cx.argc()).step_by(2));
+    }
+    Ok(())
 }
 
 /// Bytes that a new compact set of these pairs takes, about.

@@ -217,7 +217,6 @@ pub static IDLE: &[Param] = &[
     idle("rdma-completion-vector", &[], FIXED, "-1", Check::Int(-1, 1024)),
     idle("rdma-port", &[], NONE, "0", Check::Only("RDMA is not supported")),
     idle("rdma-rx-size", &[], FIXED, "1048576", Check::Int(65536, 16777216)),
-    idle("repl-disable-tcp-nodelay", &[], NONE, "no", Check::Bool),
     idle("repl-mptcp", &[], FIXED, "no", Check::Bool),
     idle("replica-full-sync-buffer-limit", &[], NONE, "0", Check::Memory(0, 18446744073709551615)),
     idle("replica-ignore-disk-write-errors", &[], NONE, "no", Check::Bool),

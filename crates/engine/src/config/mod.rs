@@ -212,6 +212,8 @@ pub struct Config {
     pub primaryauth: String,
     pub primaryuser: String,
     pub rdb_del_sync_files: bool,
+    /// Connections of replicas wait for packets to fill (`repl-disable-tcp-nodelay`).
+    pub repl_disable_tcp_nodelay: bool,
     pub repl_backlog_ttl: u64,
     /// Index of `disabled`, `on-empty-db`, `swapdb`, `flush-before-load`.
     pub repl_diskless_load: usize,
@@ -362,6 +364,7 @@ impl Default for Config {
             primaryauth: String::new(),
             primaryuser: String::new(),
             rdb_del_sync_files: false,
+            repl_disable_tcp_nodelay: false,
             repl_backlog_ttl: 3600,
             repl_diskless_load: 0,
             repl_diskless_sync: true,

@@ -250,6 +250,7 @@ pub static PARAMS: &[Param] = &[
     alias("primaryuser", &["masteruser"], Kind::Text(field!(primaryuser))),
     free("rdb-del-sync-files", Kind::Bool(field!(rdb_del_sync_files))),
     free("repl-backlog-ttl", Kind::Uint(field!(repl_backlog_ttl), 0, MAX)),
+    free("repl-disable-tcp-nodelay", Kind::Bool(field!(repl_disable_tcp_nodelay))),
     free("repl-diskless-load", Kind::Enum(field!(repl_diskless_load), &DISKLESS_LOAD)),
     free("repl-diskless-sync", Kind::Bool(field!(repl_diskless_sync))),
     free("repl-diskless-sync-delay", Kind::Uint(field!(repl_diskless_sync_delay), 0, 0x7fff_ffff)),

@@ -13,6 +13,7 @@ impl Server {
         self.resize_backlog();
         self.ping_replicas();
         self.drop_silent();
+        self.gather_packets();
         self.drop_backlog();
         self.remove_file();
         replication::count_good(&mut self.engine.sv);
@@ -37,6 +38,19 @@ impl Server {
             .collect();
         // An empty line shows those who wait for a snapshot that somebody is there.
         early.into_iter().for_each(|client| self.write_to(client, b"\n"));
+    }
+
+    /// `repl-disable-tcp-nodelay`: fewer packets, later.
+    fn gather_packets(&mut self) {
+        let gather = self.engine.sv.config.repl_disable_tcp_nodelay;
+        for replica in &self.engine.sv.repl.replicas {
+            if let Some((_, conn)) = open_conn(&mut self.io, replica.client)
+                && conn.gathers != gather
+            {
+                conn.gathers = gather;
+                conn.stream.gather(gather);
+            }
+        }
     }
 
     fn drop_silent(&mut self) {
