@@ -364,7 +364,7 @@ fn follow_sentinel(primary: Place, start: impl Fn(&[&str]) -> Place) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("sentinel.conf");
     let text = format!(
-        "sentinel monitor main 127.0.0.1 {port} 1\nsentinel down-after-milliseconds main 300\n\
+        "sentinel monitor main 127.0.0.1 {port} 1\nsentinel down-after-milliseconds main 1500\n\
          sentinel failover-timeout main 3000\n"
     );
     std::fs::write(&file, text).unwrap();
@@ -393,6 +393,8 @@ fn follow_sentinel(primary: Place, start: impl Fn(&[&str]) -> Place) {
     assert_eq!(r.call(&count).unwrap(), counter::BoundedReply::Counted { value: 1 });
     let acquire = lock::Acquire { resource: "x", owner: "o", lease_ms: 600_000, request: "r" };
     assert!(matches!(r.call(&acquire).unwrap(), lock::AcquireReply::Acquired { token: 1, .. }));
+    // WAIT is for what its own client wrote, and with it for all that was written before.
+    side.call(&["SET", "written", "last"]).unwrap();
     wait("the write is there", Box::new(|| side.call(&["WAIT", "1", "1000"]).unwrap().int() == Some(1)));
     drop(primary);
     // The same call, at the new primary, which has never seen the script.
