@@ -13,8 +13,6 @@ use crate::state::{LogLevel, ServerState};
 /// The script or function that runs.
 #[derive(Debug, Clone)]
 pub struct Running {
-    /// SHA1 of the script, or name of the function; empty until the run is slow.
-    pub name: String,
     /// It is a function: FUNCTION KILL stops it, SCRIPT KILL does not.
     pub function: bool,
     /// Microseconds since the Unix epoch at which it began.
@@ -31,17 +29,41 @@ pub struct Running {
     pub commands: u64,
     /// Write commands among them.
     pub writes: u64,
-    /// Values of its arguments that nobody may read in a log.
-    pub secrets: Vec<Box<[u8]>>,
-    /// The command that started it, as it may be shown; empty until the run is slow.
-    pub argv: Vec<Box<[u8]>>,
+    /// What few runs need.
+    pub(crate) details: Option<Box<Details>>,
     /// It is past the threshold: other clients are answered BUSY.
     pub slow: bool,
     /// It is to stop.
     pub kill: bool,
 }
 
+/// What is known of few runs: those that are slow, and those that have secrets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Details {
+    /// SHA1 of the script, or name of the function; empty until the run is slow.
+    pub(crate) name: String,
+    /// Values of its arguments that nobody may read in a log.
+    pub(crate) secrets: Vec<Box<[u8]>>,
+    /// The command that started it, as it may be shown; empty until the run is slow.
+    pub(crate) argv: Vec<Box<[u8]>>,
+}
+
 impl Running {
+    /// SHA1 of the script, or name of the function; empty until the run is slow.
+    pub fn name(&self) -> &str {
+        self.details.as_ref().map_or("", |details| &details.name)
+    }
+
+    /// The command that started it, as it may be shown; empty until the run is slow.
+    pub fn argv(&self) -> &[Box<[u8]>] {
+        self.details.as_ref().map_or(&[], |details| &details.argv)
+    }
+
+    /// Values of its arguments that nobody may read in a log.
+    pub(crate) fn secrets(&self) -> &[Box<[u8]>] {
+        self.details.as_ref().map_or(&[], |details| &details.secrets)
+    }
+
     /// What other clients are answered meanwhile.
     pub fn busy(&self) -> CmdError {
         let kill = if self.function { "FUNCTION" } else { "SCRIPT" };
@@ -143,14 +165,14 @@ pub(crate) fn look(sv: &mut ServerState, name: impl std::fmt::Display, argv: &[&
         return run.slow;
     }
     run.slow = true;
-    run.name = name.to_string();
-    let (command, what_ran) = (run.command, run.name.clone());
+    let (command, what_ran) = (run.command, name.to_string());
     let shown: Vec<Box<[u8]>> =
         crate::record::shown(sv, command, argv, false).iter().map(|arg| Box::from(&**arg)).collect();
     let subject = argv.get(1).copied().unwrap_or_default();
     let label = sv.scripts.meta_of(command, subject).and_then(|meta| meta.label());
     let Some(run) = &mut sv.running else { return false };
-    run.argv = shown;
+    let details = run.details.get_or_insert_default();
+    (details.name, details.argv) = (what_ran.clone(), shown);
     let (what, kill) = if run.function { ("Function", "FUNCTION KILL") } else { ("Script", "SCRIPT KILL") };
     let text = format!(
         "Slow script detected: still in execution after {elapsed} milliseconds. You can try killing the script using the {kill} command. {what} name is: {what_ran}{}.",

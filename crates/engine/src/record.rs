@@ -101,8 +101,8 @@ fn log(sv: &mut ServerState, which: Log, call: &Ended<'_>, value: u64) {
 pub fn shown<'a>(sv: &ServerState, command: &Command, argv: &[&'a [u8]], short: bool) -> Vec<Cow<'a, [u8]>> {
     let mut shown: Vec<Cow<'a, [u8]>> = redacted(command, argv).into_iter().map(Cow::Borrowed).collect();
     if !command.spec.flags.contains(Flags::SCRIPT) {
-        if let Some(run) = sv.running.as_ref().filter(|run| !run.secrets.is_empty()) {
-            let secret = |arg: &&mut Cow<'_, [u8]>| run.secrets.iter().any(|s| **s == ***arg);
+        if let Some(run) = sv.running.as_ref().filter(|run| !run.secrets().is_empty()) {
+            let secret = |arg: &&mut Cow<'_, [u8]>| run.secrets().iter().any(|s| **s == ***arg);
             shown.iter_mut().skip(1).filter(secret).for_each(|arg| *arg = Cow::Borrowed(REDACTED));
         }
         return shown;

@@ -182,6 +182,54 @@ fn savepoints_nest() {
 }
 
 #[test]
+fn what_is_known_of_a_key_does_not_depend_on_the_number_of_keys() {
+    // Each key is changed twice in the outer scope and twice in the inner one, which is taken back.
+    let body = "--- @rollback on
+        local n = tonumber(ARGV[1])
+        local function change(word)
+            for i = 1, n do
+                if i % 2 == 0 then redis.call('SET', 'k' .. i, word) else redis.call('RPUSH', 'k' .. i, word) end
+                redis.call('PEXPIRE', 'k' .. i, 100000)
+            end
+        end
+        local function all()
+            local out = {}
+            for i = 1, n do
+                out[i] = i % 2 == 0 and redis.call('GET', 'k' .. i)
+                    or table.concat(redis.call('LRANGE', 'k' .. i, -2, -1)) .. redis.call('LLEN', 'k' .. i)
+            end
+            return table.concat(out, ' ')
+        end
+        change('a') change('b')
+        local before = all()
+        redis.savepoint(function() change('c') change('d') redis.call('DEL', 'k1') error('no') end)
+        if all() ~= before then return redis.error_reply('DIFFERENT ' .. all()) end
+        if ARGV[2] == 'fail' then error('out') end
+        return before";
+    for n in [1, 7, 8, 9, 10, 17, 40] {
+        let mut b = Bench::new();
+        let text = "x".repeat(100);
+        for i in (1..=n).step_by(2) {
+            // Some of the lists are too large to be kept whole.
+            for _ in 0..i * 20 {
+                b.run(&format!("RPUSH k{i} {text}"));
+            }
+        }
+        let state = |b: &mut Bench| -> Vec<String> {
+            (1..=n).flat_map(|i| [b.run(&format!("DUMP k{i}")), b.run(&format!("PTTL k{i}"))]).collect()
+        };
+        let before = state(&mut b);
+        let number = n.to_string();
+        let failed = b.call(&["EVAL", body, "0", &number, "fail"]);
+        assert!(failed.contains("out"), "{n}: {failed}");
+        assert!(state(&mut b) == before, "{n}: not as before");
+        let reply = b.call(&["EVAL", body, "0", &number, "go"]);
+        assert!(reply.contains("ab22"), "{n}: {reply}");
+        assert!(b.run("LLEN k1").starts_with(":22"), "{n}");
+    }
+}
+
+#[test]
 fn nothing_leaves_a_scope_that_was_taken_back() {
     let mut b = Bench::new();
     let [subscriber, replica, waiter, watcher] = [0; 4].map(|_| b.engine.connect(ConnInfo::default()));

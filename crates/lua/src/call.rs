@@ -464,7 +464,8 @@ fn call_host(
     if st.stack[base..base + nargs].iter().any(|v| matches!(v, Value::Table(_))) {
         st.materialise_inputs(env);
     }
-    let mut reply = std::mem::take(&mut st.reply);
+    // Away during the call: a host that calls back gets another.
+    let mut reply = st.reply.take().unwrap_or_default();
     reply.clear();
     st.host_depth += 1;
     let flow = {
@@ -479,10 +480,9 @@ fn call_host(
     };
     st.host_depth -= 1;
     let r = if flow == Flow::Stop { Err(LuaError::Stop) } else { take_reply(st, &reply, base, nargs) };
-    if reply.size() > 1 << 20 {
-        reply = crate::reply::Reply::default();
+    if reply.size() <= 1 << 20 {
+        st.reply = Some(reply);
     }
-    st.reply = reply;
     let n = r?;
     if flow == Flow::Raise {
         let value = if n == 0 { Value::Nil } else { st.stack[st.top - 1] };
@@ -505,11 +505,43 @@ pub(crate) fn take_reply(
     base: usize,
     nargs: usize,
 ) -> Result<usize, LuaError> {
-    let before = st.top;
-    let mut open: Vec<Open> = Vec::new();
-    if !st.heap.fits(reply.size()) && reply.bytes.len() > 1024 {
+    if reply.bytes.len() > 1024 && !st.heap.fits(reply.size()) {
         return Err(LuaError::Limit(Limit::Memory));
     }
+    // Most replies are one value.
+    let value = match reply.ops[..] {
+        [Op::Nil] => Value::Nil,
+        [Op::Bool(b)] => Value::Bool(b),
+        [Op::Number(n)] => Value::Num(n),
+        [Op::Str(a, b)] => {
+            Value::Str(st.heap.intern(reply.bytes.get(a as usize..b as usize).unwrap_or_default()))
+        }
+        _ => return take_values(st, reply, base, nargs),
+    };
+    push(st, value);
+    Ok(1)
+}
+
+/// Pushes a value above the topmost.
+#[inline]
+fn push(st: &mut State, value: Value) {
+    let top = st.top;
+    if top + 40 > st.stack.len() {
+        st.grow_stack(top + 40);
+    }
+    st.stack[top] = value;
+    st.top = top + 1;
+}
+
+/// Pushes any number of values of any kind.
+fn take_values(
+    st: &mut State,
+    reply: &crate::reply::Reply,
+    base: usize,
+    nargs: usize,
+) -> Result<usize, LuaError> {
+    let before = st.top;
+    let mut open: Vec<Open> = Vec::new();
     for op in &reply.ops {
         let v = match *op {
             Op::Nil => Value::Nil,
@@ -561,14 +593,7 @@ pub(crate) fn take_reply(
                 }
                 None => o.array.push(v),
             },
-            None => {
-                let top = st.top;
-                if top + 40 > st.stack.len() {
-                    st.grow_stack(top + 40);
-                }
-                st.stack[top] = v;
-                st.top = top + 1;
-            }
+            None => push(st, v),
         }
     }
     Ok(st.top - before)

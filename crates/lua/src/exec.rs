@@ -336,6 +336,16 @@ fn execute<const INSTR: bool>(
                                     r!(i.a) = v;
                                     continue 'next;
                                 }
+                                // The first use of KEYS or ARGV, which nearly every script makes.
+                                if st.heap.tables[id.index()].lazy != Lazy::No {
+                                    save_pc!();
+                                    let v = st.index_inputs(env, id, Value::Num(n));
+                                    reload!();
+                                    if !v.is_nil() {
+                                        r!(i.a) = v;
+                                        continue 'next;
+                                    }
+                                }
                             }
                         }
                         Op::SelfK => {

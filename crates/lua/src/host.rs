@@ -77,16 +77,19 @@ pub struct Args<'a> {
 
 impl<'a> Args<'a> {
     /// Number of arguments.
+    #[inline]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
     /// True when the function was called without arguments.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
     /// Argument `i`, counted from 0. `None` past the end (Lua's "no value").
+    #[inline]
     pub fn get(&self, i: usize) -> Option<ValueRef<'a>> {
         self.values.get(i).map(|v| self.view.value(*v))
     }
@@ -94,6 +97,7 @@ impl<'a> Args<'a> {
     /// A cell that belongs to the constant string given as argument 0 at this call site, zero at first. The host may
     /// keep there what it found for the name (`redis.call('GET', …)`: the command's number + 1), so that the look-up
     /// is done once per compiled script. `None` when argument 0 is computed.
+    #[inline]
     pub fn site_cache(&self) -> Option<&'a AtomicU32> {
         self.site
     }

@@ -49,4 +49,4 @@ pub use instrument::Instrument;
 pub use native::Interrupt;
 pub use sandbox::SandboxBuilder;
 pub use value::{FuncRef, Limit};
-pub use vm::{Inputs, Limits, RunError, RunOptions, Vm};
+pub use vm::{Inputs, Limits, LoadedChunk, RunError, RunOptions, Vm};

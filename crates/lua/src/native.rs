@@ -85,7 +85,7 @@ pub(crate) struct State {
     /// The search used last, for a pattern that is used again and again. Its key is the pattern's id, with bit 32 for
     /// anchors
     pub(crate) search: Option<Box<crate::pattern::Search>>,
-    pub(crate) reply: crate::host::Reply,
+    pub(crate) reply: Option<Box<crate::host::Reply>>,
     /// Settings of `cjson`, reset with each run
     pub(crate) cjson: crate::lib_cjson::Settings,
     pub(crate) event_names: Vec<StrId>,
@@ -763,7 +763,7 @@ impl State {
     }
 
     /// `t[k]` of a table that stands for inputs. A long one is filled only when several of its elements were read.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn index_inputs(&mut self, env: &Env<'_>, t: TableId, k: Value) -> Value {
         const FEW: usize = 8;
         if let Some(items) = self.inputs_of(env, t) {

@@ -362,7 +362,7 @@ impl State {
             rand: crate::lib_math::RAND_START,
             bufs: Vec::new(),
             search: None,
-            reply: crate::reply::Reply::default(),
+            reply: None,
             cjson: crate::lib_cjson::Settings::default(),
             event_names: Vec::new(),
             pins: Vec::new(),

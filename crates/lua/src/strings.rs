@@ -60,7 +60,7 @@ struct Intern {
     used: usize,
 }
 
-const RUN_SLOTS: usize = 64;
+const RUN_SLOTS: usize = 32;
 const KEEP_SLOTS: usize = 1024;
 
 impl Intern {
@@ -74,6 +74,9 @@ impl Intern {
         }
         if self.slots.len() > KEEP_SLOTS {
             self.slots = vec![0; RUN_SLOTS];
+        } else if let Ok(slots) = <&mut [u32; RUN_SLOTS]>::try_from(&mut self.slots[..]) {
+            // The usual size: its length is known here, so no call is needed.
+            *slots = [0; RUN_SLOTS];
         } else {
             self.slots.fill(0);
         }
@@ -295,20 +298,28 @@ impl Strings {
 
     #[inline]
     fn find(&self, hash: u32, s: &[u8]) -> Option<u32> {
-        for table in [&self.base_table, &self.run_table] {
-            let mask = table.slots.len() - 1;
-            let mut i = hash as usize & mask;
-            while table.slots[i] != 0 {
-                let id = table.slots[i] - 1;
-                let e = &self.entries[id as usize];
-                if e.hash == hash && e.len as usize == s.len() {
-                    let off = e.off as usize;
-                    if same(&self.small[off..off + s.len()], s) {
-                        return Some(id);
-                    }
+        let found = self.find_in(&self.base_table, hash, s);
+        if found.is_some() || self.run_table.used == 0 {
+            return found;
+        }
+        self.find_in(&self.run_table, hash, s)
+    }
+
+    #[inline(always)]
+    fn find_in(&self, table: &Intern, hash: u32, s: &[u8]) -> Option<u32> {
+        let slots = &table.slots[..];
+        let mask = slots.len() - 1;
+        let mut i = hash as usize & mask;
+        while slots[i] != 0 {
+            let id = slots[i] - 1;
+            let e = &self.entries[id as usize];
+            if e.hash == hash && e.len as usize == s.len() {
+                let off = e.off as usize;
+                if same(&self.small[off..off + s.len()], s) {
+                    return Some(id);
                 }
-                i = (i + 1) & mask;
             }
+            i = (i + 1) & mask;
         }
         None
     }

@@ -159,6 +159,10 @@ fn env<'a>(protos: &'a ProtoArena, inputs: Inputs<'a>, interrupt: &'a Interrupt)
     Env { protos, keys: inputs.keys, argv: inputs.argv, interrupt: &interrupt.0 }
 }
 
+/// A chunk that a VM has loaded: see [`Vm::loaded`].
+#[derive(Debug, Clone, Copy)]
+pub struct LoadedChunk((usize, u32));
+
 impl Vm {
     /// A VM with the given globals.
     pub fn new(sandbox: &SandboxBuilder, limits: Limits) -> Vm {
@@ -243,10 +247,55 @@ impl Vm {
             }
         }
         let main = if self.persistent { self.keep_chunk(chunk)? } else { self.main_of(chunk)? };
+        self.run_main(main, inputs, options, host)
+    }
+
+    #[inline]
+    fn run_main(
+        &mut self,
+        main: u32,
+        inputs: Inputs<'_>,
+        options: RunOptions,
+        host: &mut dyn Host,
+    ) -> Result<(), RunError> {
         let first = self.st.heap.up_pool.len();
         let f = self.st.heap.new_closure(Code::Lua(main), first);
         self.st.stack[0] = Value::Func(f);
         self.execute(inputs, options, host, 0)
+    }
+
+    /// What [`Vm::run_loaded`] runs, when the chunk was run before and the VM has it still. So whoever owns the chunk
+    /// beside the VM need not share it for the run.
+    #[inline]
+    pub fn loaded(&mut self, chunk: &Arc<Chunk>) -> Option<LoadedChunk> {
+        if self.persistent {
+            return None;
+        }
+        let key = Arc::as_ptr(chunk) as usize;
+        if self.last_chunk.0 != key {
+            self.last_chunk = (key, self.chunks.get(&key)?.1);
+        }
+        Some(LoadedChunk(self.last_chunk))
+    }
+
+    /// Runs the chunk that [`Vm::loaded`] found last, as [`Vm::run`] does.
+    ///
+    /// # Errors
+    /// See [`RunError`]; [`RunError::Stopped`] when another chunk was run or loaded since.
+    pub fn run_loaded(
+        &mut self,
+        chunk: LoadedChunk,
+        inputs: Inputs<'_>,
+        options: RunOptions,
+        host: &mut dyn Host,
+    ) -> Result<(), RunError> {
+        if self.last_chunk != chunk.0 {
+            return Err(RunError::Stopped);
+        }
+        if !self.clean {
+            self.reset();
+        }
+        self.run_main(chunk.0.1, inputs, options, host)
     }
 
     /// Runs a chunk that defines a library; its objects stay. KEYS and ARGV are empty.

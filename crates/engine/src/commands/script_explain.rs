@@ -7,7 +7,7 @@ use crate::cx::Cx;
 use crate::error::{CmdError, Res};
 use crate::frame::Frame;
 use crate::reply::{Reply, TreeBuilder};
-use crate::script::{self, Dry, Reason, Subject, Trace, Traits, cache};
+use crate::script::{self, Code, Dry, Reason, Subject, Trace, Traits, cache};
 
 /// Milliseconds that a dry run may take when nothing says less.
 const DEADLINE_MS: u32 = 5000;
@@ -29,7 +29,7 @@ pub(crate) fn explain(cx: &mut Cx<'_>) -> Res {
     };
     let own = if script.deadline_ms == 0 { DEADLINE_MS } else { script.deadline_ms.min(DEADLINE_MS) };
     let traits = Traits { flags: script.flags, deadline_ms: own, place: 0 };
-    let subject = Subject::Script { sha, chunk: script.chunk.clone() };
+    let subject = Subject::Script { sha, code: Code::Chunk(script.chunk.clone()) };
     let run = DryRun::of(cx, subject, traits, numkeys)?;
     run.write(&mut cx.reply);
     Ok(())

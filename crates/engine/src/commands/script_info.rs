@@ -153,13 +153,13 @@ pub(super) fn running(cx: &mut Cx<'_>) -> Res {
         cx.reply.null();
         return Ok(());
     };
-    let meta = run.argv.get(1).and_then(|_| cx.sv.scripts.tracker.find(run.name.as_bytes()));
+    let meta = run.argv().get(1).and_then(|_| cx.sv.scripts.tracker.find(run.name().as_bytes()));
     let now = cx.sv.clock.now_us();
     let client = cx.sv.clients.get(run.client);
     let reply = &mut cx.reply;
     reply.map(12);
     field(reply, "kind", if run.function { b"function" } else { b"script" });
-    field(reply, if run.function { "function" } else { "sha1" }, run.name.as_bytes());
+    field(reply, if run.function { "function" } else { "sha1" }, run.name().as_bytes());
     field(reply, "name", meta.map_or(&b""[..], |entry| entry.meta.name.as_bytes()));
     field(reply, "version", meta.map_or(&b""[..], |entry| entry.meta.version.as_bytes()));
     number(reply, "duration_ms", now.saturating_sub(run.since_us) / 1000);
@@ -170,7 +170,7 @@ pub(super) fn running(cx: &mut Cx<'_>) -> Res {
     field(reply, "client_addr", client.map_or(&b""[..], |client| client.conn.addr.as_bytes()));
     field(reply, "client_user", client.map_or(&b""[..], |client| &client.user.name));
     reply.bulk(b"command");
-    let argv: Vec<&[u8]> = run.argv.iter().map(|arg| &**arg).collect();
+    let argv: Vec<&[u8]> = run.argv().iter().map(|arg| &**arg).collect();
     let argv = crate::stats::shorten(&argv);
     reply.array(argv.len());
     argv.iter().for_each(|arg| reply.bulk(arg));

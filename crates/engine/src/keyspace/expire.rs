@@ -56,7 +56,7 @@ impl Keyspace {
         if self.undo.state(db, hash, key) == State::Full {
             self.discard(entry.value);
         } else {
-            self.undo.push(db, hash, key, Record::Whole(entry.value, entry.expire, entry.lru));
+            self.undo.push(db, hash, entry.key, Record::Whole(entry.value, entry.expire, entry.lru));
         }
         true
     }

@@ -41,6 +41,14 @@ impl Garbage {
         }
     }
 
+    /// Drops a value, or keeps it when that could take long.
+    #[inline]
+    pub(super) fn discard(&mut self, value: Value) {
+        if value.is_big() {
+            self.values.push(value);
+        }
+    }
+
     /// Adds something large that is no value.
     pub(crate) fn push_other(&mut self, other: Box<dyn std::any::Any + Send>) {
         self.other.push(other);
@@ -96,10 +104,9 @@ impl Keyspace {
     }
 
     /// Drops a value, or puts it aside when that could take long.
+    #[inline]
     pub(crate) fn discard(&mut self, value: Value) {
-        if value.is_big() {
-            self.garbage.values.push(value);
-        }
+        self.garbage.discard(value);
     }
 }
 

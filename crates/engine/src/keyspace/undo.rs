@@ -16,6 +16,8 @@ use totality_ds::Bytes;
 
 /// Room that the log keeps for the next scope, in records.
 const ROOM: usize = 1024;
+/// So many records are searched one by one: most scopes have one or two, and an index costs more than it saves then.
+const FEW: usize = 8;
 
 /// What a key, or more than a key, was.
 pub(super) enum Record {
@@ -82,7 +84,8 @@ pub struct TakenBack {
 pub struct Undo {
     records: Vec<Kept>,
     marks: Vec<Mark>,
-    /// The newest record of a key, by its hash and database. Checked before use, so it may be out of date.
+    /// The newest record of a key, by its hash and database, where there are more than a [`FEW`] records. Checked before
+    /// use, so it may be out of date.
     index: HashMap<u64, u32, std::hash::BuildHasherDefault<SlotHasher>>,
     /// Records from here on were made under the names that keys have now.
     barrier: usize,
@@ -150,26 +153,51 @@ impl Undo {
         self.barrier > 0 || self.state_since(0, db, hash, key) != State::Unknown
     }
 
+    #[inline]
     fn state_since(&self, first: usize, db: usize, hash: u64, key: &[u8]) -> State {
+        let known = |at: usize, kept: &Kept| match kept.record {
+            _ if kept.hash != hash || kept.db != db || *kept.key != *key => State::Unknown,
+            Record::Absent | Record::Whole(..) => State::Full,
+            Record::Large(..) => State::Large(at),
+            Record::Deadline(_) => State::Deadline,
+            _ => State::Unknown,
+        };
+        if self.records.len() <= FEW {
+            let since = self.records.iter().enumerate().skip(first).rev();
+            return since
+                .map(|(at, kept)| known(at, kept))
+                .find(|state| *state != State::Unknown)
+                .unwrap_or(State::Unknown);
+        }
         let Some(at) = self.index.get(&slot(db, hash)) else { return State::Unknown };
         let at = *at as usize;
         match self.records.get(at) {
-            Some(kept) if at >= first && kept.db == db && *kept.key == *key => match kept.record {
-                Record::Absent | Record::Whole(..) => State::Full,
-                Record::Large(..) => State::Large(at),
-                Record::Deadline(_) => State::Deadline,
-                _ => State::Unknown,
-            },
+            Some(kept) if at >= first => known(at, kept),
             _ => State::Unknown,
         }
     }
 
     /// Adds the record of a key.
-    pub(super) fn push(&mut self, db: usize, hash: u64, key: &[u8], record: Record) -> usize {
+    #[inline]
+    pub(super) fn push(&mut self, db: usize, hash: u64, key: Bytes, record: Record) -> usize {
         let at = self.records.len();
-        self.index.insert(slot(db, hash), at as u32);
-        self.push_record(Kept { db, key: Bytes::from(key), hash, record });
+        self.push_record(Kept { db, key, hash, record });
+        if at >= FEW {
+            self.note_in_index(at);
+        }
         at
+    }
+
+    /// Enters a record into the index, and those before it when it is the first that needs one.
+    #[cold]
+    fn note_in_index(&mut self, at: usize) {
+        let from = if at == FEW { 0 } else { at };
+        for (at, kept) in self.records.iter().enumerate().skip(from) {
+            // The other kinds carry no key, or one that has another name since.
+            if !matches!(kept.record, Record::Moved { .. } | Record::Flushed(_) | Record::Swapped(_)) {
+                self.index.insert(slot(kept.db, kept.hash), at as u32);
+            }
+        }
     }
 
     /// Adds a record after which keys have other names: what was known of them is not any more.
@@ -178,6 +206,7 @@ impl Undo {
         self.barrier = self.records.len();
     }
 
+    #[inline]
     fn push_record(&mut self, kept: Kept) {
         self.bytes += kept.bytes();
         self.records.push(kept);
@@ -233,11 +262,12 @@ impl Undo {
     }
 
     /// Forgets everything but the records: no scope is open any more.
+    #[inline]
     fn finish(&mut self) {
         self.broken.clear();
         if self.index.capacity() > ROOM {
             self.index = HashMap::default();
-        } else {
+        } else if !self.index.is_empty() {
             self.index.clear();
         }
         (self.barrier, self.bytes) = (0, 0);
@@ -248,6 +278,7 @@ impl Undo {
 }
 
 impl Kept {
+    #[inline]
     fn bytes(&self) -> usize {
         let held = match &self.record {
             Record::Whole(value, ..) => value.mem(),
@@ -279,17 +310,18 @@ impl Keyspace {
             return;
         }
         self.effects.end_scopes();
-        let mut records = std::mem::take(&mut self.undo.records);
         let mut tables = Vec::new();
-        for kept in records.drain(..) {
+        let Keyspace { undo, garbage, .. } = self;
+        for kept in undo.records.drain(..) {
             match kept.record {
-                Record::Whole(value, ..) => self.discard(value),
+                Record::Whole(value, ..) => garbage.discard(value),
                 Record::Flushed(mut db) => tables.push((db.dict.take(), db.volatile.take())),
                 _ => {}
             }
         }
-        self.settle_snapshot(tables);
-        self.undo.records = records;
+        if self.snapshot.is_some() || !tables.is_empty() {
+            self.settle_snapshot(tables);
+        }
         self.undo.finish();
     }
 

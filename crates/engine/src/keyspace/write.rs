@@ -194,7 +194,7 @@ impl<'k> WriteGuard<'k> {
         self.ks.write_for_snapshot(self.db, self.hash, self.key);
     }
 
-    #[cold]
+    #[inline(never)]
     fn keep(&mut self) {
         self.kept = true;
         let Keyspace { undo, dbs, .. } = &mut *self.ks;
@@ -205,7 +205,7 @@ impl<'k> WriteGuard<'k> {
         };
         let Some(pos) = self.pos else {
             if at.is_none() {
-                undo.push(self.db, self.hash, self.key, Record::Absent);
+                undo.push(self.db, self.hash, Bytes::from(self.key), Record::Absent);
             }
             return;
         };
@@ -218,15 +218,16 @@ impl<'k> WriteGuard<'k> {
                     undo.put_back(at, earlier);
                 }
                 let record = Record::Whole(entry.value.clone(), entry.expire, entry.lru);
-                undo.push(self.db, self.hash, self.key, record);
+                undo.push(self.db, self.hash, Bytes::from(self.key), record);
             }
             Kept::Inside => {
                 let new = || Record::Large(None, entry.expire);
-                self.journal = at.or_else(|| Some(undo.push(self.db, self.hash, self.key, new())));
+                self.journal =
+                    at.or_else(|| Some(undo.push(self.db, self.hash, Bytes::from(self.key), new())));
             }
             Kept::Beside(changes) => {
                 let new = || Record::Large(None, entry.expire);
-                let at = at.unwrap_or_else(|| undo.push(self.db, self.hash, self.key, new()));
+                let at = at.unwrap_or_else(|| undo.push(self.db, self.hash, Bytes::from(self.key), new()));
                 undo.put_back(at, changes);
                 self.journal = Some(at);
             }
@@ -254,15 +255,17 @@ impl<'k> WriteGuard<'k> {
         if !self.ks.undo.is_open() {
             return false;
         }
-        self.close_journal();
+        if self.journal.is_some() {
+            self.close_journal();
+        }
         self.ks.undo.state(self.db, self.hash, self.key) != State::Full
     }
 
     /// Hands a replaced or removed value to the undo log.
-    #[cold]
-    fn keep_old(&mut self, value: Value, expire: i64, lru: u32) {
+    #[inline(never)]
+    fn keep_old(&mut self, key: Bytes, value: Value, expire: i64, lru: u32) {
         self.kept = true;
-        self.ks.undo.push(self.db, self.hash, self.key, Record::Whole(value, expire, lru));
+        self.ks.undo.push(self.db, self.hash, key, Record::Whole(value, expire, lru));
     }
 
     /// The value, to be changed.
@@ -324,7 +327,7 @@ impl<'k> WriteGuard<'k> {
         let (expire, lru) = (entry.expire, entry.lru);
         let old = std::mem::replace(&mut entry.value, value);
         if keep {
-            self.keep_old(old, expire, lru);
+            self.keep_old(Bytes::from(self.key), old, expire, lru);
         } else if std::mem::take(&mut self.owed) {
             let (key, hash) = (Bytes::from(self.key), self.hash as u32);
             self.ks.give_to_snapshot(self.db, Entry { key, value: old, expire, lru, hash });
@@ -387,7 +390,7 @@ impl<'k> WriteGuard<'k> {
             table.timed.note(self.key, false);
         }
         if keep {
-            self.keep_old(entry.value, entry.expire, entry.lru);
+            self.keep_old(entry.key, entry.value, entry.expire, entry.lru);
         } else if std::mem::take(&mut self.owed) {
             self.ks.give_to_snapshot(self.db, entry);
         } else {
@@ -435,7 +438,7 @@ impl<'k> WriteGuard<'k> {
     fn keep_deadline(&mut self, pos: Pos) {
         if self.ks.undo.state(self.db, self.hash, self.key) == State::Unknown {
             let expire = self.ks.dbs[self.db].dict.get(pos).expire;
-            self.ks.undo.push(self.db, self.hash, self.key, Record::Deadline(expire));
+            self.ks.undo.push(self.db, self.hash, Bytes::from(self.key), Record::Deadline(expire));
         }
     }
 

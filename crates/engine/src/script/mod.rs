@@ -19,7 +19,7 @@ pub use header::ScriptFlags;
 pub use library::{Function, Libraries, Library, build as build_library, load as load_library};
 pub use meta::Meta;
 pub use rollback::{Reason, Rollbacks};
-pub use run::{Dry, Subject, Traits, run, run_debugged, run_dry};
+pub use run::{Code, Dry, Subject, Traits, run, run_debugged, run_dry};
 pub use trace::{Called, Trace};
 pub(crate) use trace::{preview, write_changes};
 
@@ -149,6 +149,15 @@ impl Scripts {
         if let Some(vm) = &mut self.vm {
             vm.forget_chunks();
         }
+    }
+
+    /// What a run of a cached script needs: its code, as a VM has it where one does, and what it says of itself.
+    #[inline]
+    pub(crate) fn find(&mut self, sha: &Sha) -> Option<(Code, Traits)> {
+        let script = self.cache.get(sha)?;
+        let loaded = self.vm.as_mut().and_then(|vm| vm.loaded(&script.chunk));
+        let code = loaded.map_or_else(|| Code::Chunk(script.chunk.clone()), Code::Loaded);
+        Some((code, script.traits()))
     }
 
     /// The word that interrupts runs: a watchdog sets `TICK` in it, SCRIPT KILL sets `STOP`.

@@ -8,7 +8,7 @@ use super::rollback::{self, Reason};
 use super::trace::Trace;
 use super::tracked::{NOWHERE, Outcome};
 use super::{cache, convert};
-use crate::busy::Running;
+use crate::busy::{Details, Running};
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, Res};
 use crate::execute;
@@ -18,7 +18,7 @@ use crate::reply::Proto;
 use crate::stats::Limited;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use totality_lua::{Chunk, Inputs, Instrument, RunError, RunOptions, ValueRef, Vm};
+use totality_lua::{Chunk, Inputs, Instrument, LoadedChunk, RunError, RunOptions, ValueRef, Vm};
 
 /// What is run.
 pub enum Subject {
@@ -27,13 +27,21 @@ pub enum Subject {
         /// Its SHA1, for messages.
         sha: cache::Sha,
         /// Its code.
-        chunk: Arc<Chunk>,
+        code: Code,
     },
     /// A function of a library.
     Function {
         /// The function's name.
         name: Vec<u8>,
     },
+}
+
+/// The code of a script.
+pub enum Code {
+    /// As EVAL's VM has it: nothing may come between finding it and the run.
+    Loaded(LoadedChunk),
+    /// To be loaded.
+    Chunk(Arc<Chunk>),
 }
 
 /// What a script or function says of itself.
@@ -150,9 +158,9 @@ fn start(
         registered: Vec::new(),
     };
     cx.sv.depth += 1;
+    let function = matches!(subject, Subject::Function { .. });
     cx.sv.running = Some(Running {
-        name: String::new(),
-        function: matches!(subject, Subject::Function { .. }),
+        function,
         since_us: cx.sv.stamp,
         wrote: false,
         rollback: rollback || dry,
@@ -160,8 +168,7 @@ fn start(
         command: cx.command,
         commands: 0,
         writes: 0,
-        secrets: if flags.contains(ScriptFlags::SECRET) && !dry { secrets(cx, numkeys) } else { Vec::new() },
-        argv: Vec::new(),
+        details: (flags.contains(ScriptFlags::SECRET) && !dry).then(|| secrets(cx, numkeys)),
         slow: false,
         kill: false,
     });
@@ -173,7 +180,10 @@ fn start(
     }
     let mut host = ScriptHost { ks: cx.ks, sv: cx.sv, ticker: cx.ticker, client: cx.client, run };
     let ended = match &subject {
-        Subject::Script { chunk, .. } => vm.run(chunk, inputs, options, &mut host),
+        Subject::Script { code: Code::Loaded(chunk), .. } => {
+            vm.run_loaded(*chunk, inputs, options, &mut host)
+        }
+        Subject::Script { code: Code::Chunk(chunk), .. } => vm.run(chunk, inputs, options, &mut host),
         Subject::Function { name } => match host.sv.scripts.libraries.callback(name) {
             Some(callback) => vm.call(callback, inputs, RunOptions::default(), &mut host),
             None => Err(RunError::Stopped),
@@ -183,19 +193,20 @@ fn start(
     let (stopped, counts, wrote) = (host.run.stopped, host.run.counts, host.run.wrote);
     cx.sv.scripts.turn();
     cx.sv.depth -= 1;
-    let function = cx.sv.running.take().is_some_and(|run| run.function);
+    cx.sv.running = None;
     cx.ks.cur = db;
     cx.ks.effects.set_targets(Targets::ALL);
     cx.sv.scripts.random = Some(vm.random_state());
-    let failure = failure(&vm, &ended, flags, stopped);
+    let result = vm.result(0);
+    let failure = failure(result, &ended, flags, stopped);
     close_scopes(cx, scopes, rollback, failure);
     let error = match ended {
         Ok(()) => {
-            let error = returned_error(&vm);
+            let error = returned_error(result);
             let config = &cx.sv.config;
             let bounds =
                 Bounds { bytes: config.script_max_reply_size, depth: config.script_max_reply_depth as usize };
-            convert::write(vm.result(0), resp3, &mut cx.reply, &mut cx.sv.stats, bounds);
+            convert::write(result, resp3, &mut cx.reply, &mut cx.sv.stats, bounds);
             error
         }
         Err(RunError::Stopped) => {
@@ -220,7 +231,7 @@ fn start(
     if place != NOWHERE {
         cx.sv.scripts.tracker.finish(Outcome {
             slot: place,
-            code: if error.is_none() { result_code(&vm) } else { None },
+            code: if error.is_none() { result_code(result) } else { None },
             error,
             rollback: failure.filter(|_| rollback),
             killed: stopped == Some(Reason::Kill),
@@ -280,10 +291,11 @@ fn max_bytes(cx: &Cx<'_>, subject: &Subject) -> (usize, bool) {
 
 /// Values of the arguments that nobody may read in a log.
 #[cold]
-fn secrets(cx: &Cx<'_>, numkeys: usize) -> Vec<Box<[u8]>> {
-    let Some(meta) = cx.sv.scripts.meta_of(cx.command, cx.args[1]) else { return Vec::new() };
+fn secrets(cx: &Cx<'_>, numkeys: usize) -> Box<Details> {
+    let Some(meta) = cx.sv.scripts.meta_of(cx.command, cx.args[1]) else { return Box::default() };
     let hidden = |(i, _): &(usize, &&[u8])| meta.secret.hides(*i, numkeys);
-    cx.args.iter().enumerate().filter(hidden).map(|(_, arg)| Box::from(*arg)).collect()
+    let secrets = cx.args.iter().enumerate().filter(hidden).map(|(_, arg)| Box::from(*arg)).collect();
+    Box::new(Details { secrets, ..Details::default() })
 }
 
 /// Processor time of a run that was looked at: up to the first look it is taken to be wall time.
@@ -295,8 +307,8 @@ fn cpu_usec(cx: &Cx<'_>, looked: Option<(u64, u64)>) -> Option<u64> {
 }
 
 /// The code of a reply: an integer, or the first element of an array.
-fn result_code(vm: &Vm) -> Option<i64> {
-    match vm.result(0) {
+fn result_code(result: ValueRef<'_>) -> Option<i64> {
+    match result {
         ValueRef::Number(n) => Some(convert::truncate(n)),
         ValueRef::Table(table) => match table.index(1) {
             ValueRef::Number(n) => Some(convert::truncate(n)),
@@ -307,8 +319,9 @@ fn result_code(vm: &Vm) -> Option<i64> {
 }
 
 /// The first word of the error that a script returned.
-fn returned_error(vm: &Vm) -> Option<Box<[u8]>> {
-    let ValueRef::Table(table) = vm.result(0) else { return None };
+#[inline]
+fn returned_error(result: ValueRef<'_>) -> Option<Box<[u8]>> {
+    let ValueRef::Table(table) = result else { return None };
     let ValueRef::Str(text) = table.field(b"err") else { return None };
     Some(crate::stats::error_code(text).into())
 }
@@ -327,8 +340,9 @@ fn deadline_ms(cx: &Cx<'_>, own: u32) -> u64 {
 }
 
 /// Why a run did not end well; `None` when it did.
+#[inline]
 fn failure(
-    vm: &Vm,
+    result: ValueRef<'_>,
     ended: &Result<(), RunError>,
     flags: ScriptFlags,
     stopped: Option<Reason>,
@@ -338,7 +352,7 @@ fn failure(
         Err(RunError::Stopped) => Some(stopped.unwrap_or(Reason::Kill)),
         Err(RunError::Limit(_)) => Some(Reason::Memory),
         Ok(()) if flags.contains(ScriptFlags::RAISED) => None,
-        Ok(()) => match vm.result(0) {
+        Ok(()) => match result {
             ValueRef::Table(table) if matches!(table.field(b"err"), ValueRef::Str(_)) => {
                 Some(Reason::ErrorReply)
             }

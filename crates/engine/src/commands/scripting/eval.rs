@@ -16,7 +16,7 @@
 use crate::client::DebugMode;
 use crate::cx::{Cx, Origin};
 use crate::error::{CmdError, NO_SCRIPT, Res};
-use crate::script::{self, Debugger, Subject, cache};
+use crate::script::{self, Code, Debugger, Subject, cache};
 use crate::stats::Limited;
 use crate::spec::{Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
@@ -43,7 +43,10 @@ fn debug_mode(cx: &Cx<'_>) -> Option<DebugMode> {
 
 /// The number of keys, checked against the arguments that follow.
 fn numkeys(cx: &Cx<'_>, not_integer: CmdError) -> Res<usize> {
-    let n = crate::util::parse_i64(cx.args[2]).ok_or(not_integer)?;
+    let n = match cx.args[2] {
+        [digit @ b'0'..=b'9'] => i64::from(digit - b'0'),
+        text => crate::util::parse_i64(text).ok_or(not_integer)?,
+    };
     if n > cx.argc() as i64 - 3 {
         return Err(CmdError::new("ERR Number of keys can't be greater than number of args"));
     }
@@ -69,7 +72,7 @@ fn eval_watched(cx: &mut Cx<'_>, read_only: bool, debugger: Option<&mut Debugger
     };
     let (chunk, traits) = (script.chunk.clone(), script.traits());
     cx.sv.stats.evicted_scripts += std::mem::take(&mut cx.sv.scripts.cache.evicted);
-    let subject = Subject::Script { sha, chunk };
+    let subject = Subject::Script { sha, code: Code::Chunk(chunk) };
     match debugger {
         None => script::run(cx, subject, traits, read_only, numkeys),
         Some(debugger) => script::run_debugged(cx, subject, traits, read_only, numkeys, debugger),
@@ -89,17 +92,16 @@ pub(super) fn not_loaded(cx: &mut Cx<'_>, body: &[u8], error: CmdError) -> CmdEr
 
 /// EVALSHA and EVALSHA_RO.
 pub(super) fn evalsha(cx: &mut Cx<'_>, read_only: bool) -> Res {
-    let sha = cache::parse_hex(cx.args[1]).ok_or(NO_SCRIPT)?;
+    let sha = cx.sv.scripts.cache.parse_hex(cx.args[1]).ok_or(NO_SCRIPT)?;
     if debug_mode(cx).is_some() {
         return Err(CmdError::new("ERR Please use EVAL instead of EVALSHA for debugging"));
     }
     let numkeys = numkeys(cx, crate::error::NOT_INTEGER)?;
-    let Some(script) = cx.sv.scripts.cache.get(&sha) else {
+    let Some((code, traits)) = cx.sv.scripts.find(&sha) else {
         cx.sv.scripts.tracker.missed(&sha);
         return Err(NO_SCRIPT);
     };
-    let (chunk, traits) = (script.chunk.clone(), script.traits());
-    script::run(cx, Subject::Script { sha, chunk }, traits, read_only, numkeys)
+    script::run(cx, Subject::Script { sha, code }, traits, read_only, numkeys)
 }
 
 /// FCALL and FCALL_RO.

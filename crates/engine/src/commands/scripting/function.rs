@@ -74,10 +74,10 @@ fn stats(cx: &mut Cx<'_>) -> Res {
         Some(run) => {
             cx.reply.map(3);
             cx.reply.bulk(b"name");
-            cx.reply.bulk(run.name.as_bytes());
+            cx.reply.bulk(run.name().as_bytes());
             cx.reply.bulk(b"command");
-            cx.reply.array(run.argv.len());
-            run.argv.iter().for_each(|arg| cx.reply.bulk(arg));
+            cx.reply.array(run.argv().len());
+            run.argv().iter().for_each(|arg| cx.reply.bulk(arg));
             cx.reply.bulk(b"duration_ms");
             cx.reply.int((now.saturating_sub(run.since_us) / 1000) as i64);
         }
