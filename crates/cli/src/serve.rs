@@ -40,6 +40,7 @@ fn serve(words: &[String]) -> Result<(), String> {
         None => None,
     };
     let mut server = Server::new(config, file).map_err(|e| e.to_string())?;
+    server.report_crashes();
     server.catch_signals().map_err(|e| e.to_string())?;
     server.run().map_err(|e| e.to_string())
 }

@@ -232,6 +232,13 @@ pub struct Engine {
     pub sv: ServerState,
 }
 
+/// The secret of the hash tables that `hash-seed` makes: servers that share it show keys in the same order.
+fn table_seed(config: &Config) -> Option<[u8; 16]> {
+    use sha1::Digest;
+    let text = config.get("hash-seed").filter(|text| !text.is_empty())?;
+    sha1::Sha1::digest(text.as_bytes()).first_chunk().copied()
+}
+
 impl Engine {
     /// An empty engine. `seed` keys hash tables, generators and the run id: with the same seed and clock the same calls
     /// give the same bytes.
@@ -239,6 +246,12 @@ impl Engine {
         // A cluster has database 0 only.
         let databases = if config.cluster_enabled { 1 } else { config.databases };
         let mut ks = Keyspace::new(databases as usize, seed);
+        if let Some(tables) = table_seed(&config) {
+            // What is drawn by lot stays so.
+            let rng = ks.rng;
+            ks = Keyspace::new(databases as usize, tables);
+            ks.rng = rng;
+        }
         ks.configure(&config);
         let sv = ServerState::new(config, clock, seed);
         ks.begin_unit(sv.stamp);
@@ -412,6 +425,7 @@ impl Engine {
                 client,
                 &self.ks,
                 &self.sv.scripts.tracker,
+                self.sv.config.hide_user_data_from_log,
                 &mut line,
             );
         }

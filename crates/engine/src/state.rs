@@ -138,6 +138,10 @@ pub struct ProcessInfo {
     pub executable: String,
     /// Path of the configuration file, if one was read.
     pub config_file: String,
+    /// Rounds of background work per second as they are now; 0 where nobody says.
+    pub hz: u64,
+    /// The service manager that was told of the server; empty for none.
+    pub supervised: String,
     /// `uname` text: system, release, machine.
     pub os: String,
     /// Resident memory in bytes.

@@ -178,3 +178,23 @@ fn a_wait_that_is_ended_from_outside_counts_as_refused() {
             .contains("cmdstat_blpop:calls=1,usec=0,usec_per_call=0.00,rejected_calls=1,failed_calls=0")
     );
 }
+
+#[test]
+fn servers_that_share_a_hash_seed_show_keys_in_the_same_order() {
+    let keys = |hash_seed: &str, seed: u8| {
+        let mut config = Config::default();
+        config.set("hash-seed", &[hash_seed.as_bytes()]).unwrap();
+        let mut engine = Engine::new(config, Box::new(ManualClock::new(1_000)), [seed; 16]);
+        let client = engine.connect(ConnInfo::default());
+        let mut out = Vec::new();
+        for key in 0..50 {
+            engine.execute(client, &[b"SET", format!("k{key}").as_bytes(), b"v"], &mut out, &mut NoTicker);
+        }
+        out.clear();
+        engine.execute(client, &[b"KEYS", b"*"], &mut out, &mut NoTicker);
+        out
+    };
+    assert_eq!(keys("secret", 1), keys("secret", 2));
+    assert_ne!(keys("secret", 1), keys("other", 1));
+    assert_ne!(keys("", 1), keys("", 2));
+}

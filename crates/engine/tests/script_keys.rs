@@ -91,18 +91,19 @@ fn functions_are_held_to_it_and_many_keys_are_found() {
 fn a_warning_is_logged_and_counted() {
     let mut b = Bench::new();
     b.line("CONFIG SET script-undeclared-keys warn");
-    assert_eq!(b.run(&["EVAL", "return redis.call('GET', 'o')", "0"]), "$-1\r\n");
-    let mut logged = Vec::new();
-    while let Some(out) = b.engine.next_outgoing() {
-        if let totality_engine::Outgoing::Log { text, .. } = out {
-            logged.push(String::from_utf8_lossy(&text).into_owned());
+    for (hide, shown) in [("yes", "*redacted*"), ("no", "o")] {
+        b.line(&format!("CONFIG SET hide-user-data-from-log {hide}"));
+        assert_eq!(b.run(&["EVAL", "return redis.call('GET', 'o')", "0"]), "$-1\r\n");
+        let mut logged = Vec::new();
+        while let Some(out) = b.engine.next_outgoing() {
+            if let totality_engine::Outgoing::Log { text, .. } = out {
+                logged.push(String::from_utf8_lossy(&text).into_owned());
+            }
         }
+        let want = format!("accessed undeclared key '{shown}' by 'get' at user_script:1");
+        assert!(logged.iter().any(|line| line.contains(&want)), "{logged:?}");
     }
-    assert!(
-        logged.iter().any(|line| line.contains("accessed undeclared key 'o' by 'get' at user_script:1")),
-        "{logged:?}"
-    );
-    assert!(b.line("INFO stats").contains("\r\nundeclared_keys:1\r\n"));
+    assert!(b.line("INFO stats").contains("\r\nundeclared_keys:2\r\n"));
 }
 
 #[test]

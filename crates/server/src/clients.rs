@@ -1,6 +1,7 @@
 //! Serving clients: what a connection sends is executed, what the engine says is carried out.
 
 use totality_engine::Engine;
+use totality_engine::commands::connection::client::HIDDEN;
 use totality_engine::config::OutputLimit;
 use totality_engine::replication;
 use totality_engine::state::LogLevel;
@@ -226,12 +227,15 @@ impl Server {
             return false;
         }
         self.engine.sv.stats.over_limits.0 += 1;
-        let line = format!(
-            "Closing client that reached max query buffer length: id={} addr={} (qbuf initial bytes: {:?})",
-            client.id.id,
-            client.conn.addr,
-            String::from_utf8_lossy(&buf[..buf.len().min(64)])
+        let id = client.id;
+        let mut line = format!(
+            "Closing client that reached max query buffer length: {}",
+            self.engine.describe(id).trim_end()
         );
+        if !self.io.settings.hides_users {
+            let bytes = String::from_utf8_lossy(&buf[..buf.len().min(64)]);
+            line.push_str(&format!(" (qbuf initial bytes: {bytes:?})"));
+        }
         self.io.log.warning(line);
         if let Some(conn) = self.io.conns.get_mut(key) {
             conn.fate = Fate::Now;
@@ -428,23 +432,25 @@ impl Server {
     }
 
     pub(crate) fn log_output_limit(&mut self, client: ClientId) {
-        let addr = self.engine.sv.clients.get(client).map_or("", |c| c.conn.addr.as_str());
-        let line = format!(
-            "Client id={} addr={addr} scheduled to be closed ASAP for overcoming of output buffer limits.",
-            client.id
-        );
-        self.io.log.warning(line);
+        let line = self.engine.describe(client);
+        let line = line.trim_end();
+        self.io.log.warning(format!(
+            "Client {line} scheduled to be closed ASAP for overcoming of output buffer limits."
+        ));
     }
 
     fn log_protocol_error(&mut self, client: ClientId, error: ProtocolError, bytes: &[u8]) {
         if !self.io.log.enabled(Level::Verbose) {
             return;
         }
-        let addr = self.engine.sv.clients.get(client).map_or("", |c| c.conn.addr.as_str());
-        let sample = bytes[..bytes.len().min(128)].escape_ascii();
+        let sample = if self.io.settings.hides_users {
+            HIDDEN.to_owned()
+        } else {
+            format!("'{}'", bytes[..bytes.len().min(128)].escape_ascii())
+        };
         let line = format!(
-            "Protocol error ({error}) from client: id={} addr={addr}. Query buffer during protocol error: '{sample}'",
-            client.id
+            "Protocol error ({error}) from client: {}. Query buffer during protocol error: {sample}",
+            self.engine.describe(client).trim_end()
         );
         self.io.log.verbose(line);
     }

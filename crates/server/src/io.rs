@@ -31,8 +31,9 @@ const LISTEN: usize = usize::MAX / 2;
 
 /// Bytes of one read into the shared buffer.
 pub const CHUNK: usize = 64 * 1024;
-/// Connections accepted per turn.
-const ACCEPTS: usize = 1000;
+/// Clients above which `dynamic-hz` doubles the rounds of background work per second, and the most rounds.
+const CLIENTS_PER_ROUND: u64 = 200;
+const MAX_HZ: u64 = 500;
 /// Rest after the process ran out of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Empty output buffers that are kept, and the largest that is.
@@ -128,6 +129,15 @@ impl Io {
         })
     }
 
+    /// Rounds of background work per second: with `dynamic-hz` more when there are many clients.
+    pub fn hz(&self) -> u64 {
+        let mut hz = self.settings.hz;
+        while self.settings.dynamic_hz && self.conns.len() as u64 / hz > CLIENTS_PER_ROUND && hz < MAX_HZ {
+            hz = (hz * 2).min(MAX_HZ);
+        }
+        hz
+    }
+
     /// The poll's registry.
     pub fn registry(&self) -> &mio::Registry {
         self.poll.registry()
@@ -141,13 +151,13 @@ impl Io {
             Listener::Tls(_) => !tls,
             Listener::Unix(_) => true,
         });
-        let Settings { bind, port, tls_port, backlog, .. } = &self.settings;
+        let Settings { bind, port, tls_port, listen, .. } = &self.settings;
         let (port, kind) = if tls { (*tls_port, "tls") } else { (*port, "tcp") };
         if port == 0 {
             return Ok(());
         }
         let log = &mut self.log;
-        for listener in listen::tcp(bind, port, *backlog, kind, |line| log.warning(line))? {
+        for listener in listen::tcp(bind, port, *listen, kind, |line| log.warning(line))? {
             let listener = if tls { Listener::Tls(listener) } else { Listener::Tcp(listener) };
             self.add_listener(listener).map_err(|e| e.to_string())?;
         }
@@ -239,14 +249,18 @@ impl Io {
         self.accept_after.is_none_or(|after| after <= now) && self.listeners.iter().any(|l| l.pending)
     }
 
-    /// Accepts what waits, up to a bound; the rest comes in the next turn.
+    /// Accepts what waits, up to a bound for each listener; the rest comes in the next turn.
     pub fn accept(&mut self, mut each: impl FnMut(&mut Io, Accepted)) {
         if !self.accept_due(Instant::now()) {
             return;
         }
         self.accept_after = None;
-        let mut left = ACCEPTS;
+        let (plain, tls) = self.settings.accepts;
         for i in 0..self.listeners.len() {
+            let mut left = match self.listeners.get(i).map(|l| &l.listener) {
+                Some(Listener::Tls(_)) => tls,
+                _ => plain,
+            };
             while left > 0 && self.accept_after.is_none() && self.listeners.get(i).is_some_and(|l| l.pending)
             {
                 left -= 1;

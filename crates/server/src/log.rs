@@ -4,6 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use totality_engine::Config;
+
+use crate::syslog::Syslog;
+
 /// How important a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -36,6 +40,45 @@ impl Level {
             Level::Warning | Level::Nothing => '#',
         }
     }
+
+    /// Its name in the formats that name it.
+    fn name(self) -> &'static str {
+        match self {
+            Level::Debug => "debug",
+            Level::Verbose => "info",
+            Level::Notice => "notice",
+            Level::Warning | Level::Nothing => "warning",
+        }
+    }
+}
+
+/// How a line is written (`log-format`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Legacy,
+    Logfmt,
+    Json,
+}
+
+/// How the time is written (`log-timestamp-format`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stamp {
+    Legacy,
+    Iso8601,
+    Milliseconds,
+}
+
+impl Stamp {
+    fn render(self, now: &jiff::ZonedDateTime) -> String {
+        let ms = now.millisecond();
+        match self {
+            Stamp::Legacy => format!("{}.{ms:03}", now.strftime("%d %b %Y %H:%M:%S")),
+            Stamp::Iso8601 => {
+                format!("{}.{ms:03}{}", now.strftime("%Y-%m-%dT%H:%M:%S"), now.strftime("%:z"))
+            }
+            Stamp::Milliseconds => now.timestamp().as_millisecond().to_string(),
+        }
+    }
 }
 
 /// Longest line, in bytes; the rest is cut.
@@ -47,13 +90,53 @@ pub struct Log {
     threshold: Level,
     file: Option<(PathBuf, Option<File>)>,
     pid: u32,
-    role: char,
+    /// The server is a replica.
+    replica: bool,
+    format: Format,
+    stamp: Stamp,
+    syslog: Option<Syslog>,
 }
 
 impl Log {
     /// A log to standard output.
     pub fn stdout(threshold: Level) -> Log {
-        Log { threshold, file: None, pid: std::process::id(), role: 'M' }
+        Log {
+            threshold,
+            file: None,
+            pid: std::process::id(),
+            replica: false,
+            format: Format::Legacy,
+            stamp: Stamp::Legacy,
+            syslog: None,
+        }
+    }
+
+    /// Writes what follows as `log-format` and `log-timestamp-format` say.
+    pub fn set_format(&mut self, config: &Config) {
+        self.format = [Format::Legacy, Format::Logfmt, Format::Json]
+            .get(config.log_format)
+            .copied()
+            .unwrap_or(Format::Legacy);
+        self.stamp = [Stamp::Legacy, Stamp::Iso8601, Stamp::Milliseconds]
+            .get(config.log_timestamp_format)
+            .copied()
+            .unwrap_or(Stamp::Legacy);
+    }
+
+    /// Sends what follows to the system's log daemon too. One that is not there now is told of in the log, and tried again.
+    pub fn set_syslog(&mut self, ident: &str, facility: &str) {
+        let mut syslog = Syslog::new(ident, facility);
+        let connected = syslog.connect().map(drop);
+        self.syslog = Some(syslog);
+        if let Err(e) = connected {
+            let why = crate::listen::reason(&e);
+            self.warning(format!("syslog-enabled: the system's log at /dev/log cannot be reached: {why}"));
+        }
+    }
+
+    /// Lines say whether the server is a replica.
+    pub fn set_replica(&mut self, replica: bool) {
+        self.replica = replica;
     }
 
     /// Sends what follows to the end of a file; an empty path means standard output.
@@ -87,15 +170,8 @@ impl Log {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        let line = format!(
-            "{}:{} {}.{:03} {} {}\n",
-            self.pid,
-            self.role,
-            now.strftime("%d %b %Y %H:%M:%S"),
-            now.millisecond(),
-            level.mark(),
-            &text[..end]
-        );
+        let text = &text[..end];
+        let line = self.render(level, &now, text);
         let _ = match &mut self.file {
             None => io::stdout().lock().write_all(line.as_bytes()),
             Some((path, file)) => {
@@ -106,6 +182,29 @@ impl Log {
                 file.as_mut().map_or(Ok(()), |f| f.write_all(line.as_bytes()))
             }
         };
+        if let Some(syslog) = &mut self.syslog {
+            syslog.send(level, &now, text);
+        }
+    }
+
+    fn render(&self, level: Level, now: &jiff::ZonedDateTime, text: &str) -> String {
+        let (pid, stamp) = (self.pid, self.stamp.render(now));
+        let (role, letter) = if self.replica { ("replica", 'S') } else { ("primary", 'M') };
+        match self.format {
+            Format::Legacy => format!("{pid}:{letter} {stamp} {} {text}\n", level.mark()),
+            Format::Logfmt => {
+                let text = text.replace(['\n', '\r'], " ").replace('"', "'");
+                format!(
+                    "pid={pid} role={role} timestamp=\"{stamp}\" level={} message=\"{text}\"\n",
+                    level.name()
+                )
+            }
+            Format::Json => format!(
+                "{{\"pid\":{pid},\"role\":\"{role}\",\"timestamp\":\"{stamp}\",\"level\":\"{}\",\"message\":{}}}\n",
+                level.name(),
+                json(text)
+            ),
+        }
     }
 
     /// A line that an operator wants to know.
@@ -122,6 +221,27 @@ impl Log {
     pub fn verbose(&mut self, text: impl AsRef<str>) {
         self.write(Level::Verbose, text.as_ref());
     }
+}
+
+/// A text as JSON writes it.
+fn json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 #[cfg(test)]
@@ -149,5 +269,33 @@ mod tests {
         assert_eq!(parts[5..], ["*", "hello"]);
         assert!(lines[1].ends_with(&format!("# {}", "x".repeat(1024))));
         assert!(std::fs::read_to_string(&path).unwrap().ends_with("# after rotation\n"));
+    }
+
+    #[test]
+    fn the_formats_are_those_of_valkey() {
+        let now: jiff::ZonedDateTime = "2026-11-30T13:00:05.042+02:00[+02:00]".parse().unwrap();
+        let mut log = Log::stdout(Level::Debug);
+        log.pid = 7;
+        let text = "say \"hi\"\tthere\n\u{1}";
+        let mut config = Config::default();
+        let mut line = |format: &str, stamp: &str, replica| {
+            config.set("log-format", &[format.as_bytes()]).unwrap();
+            config.set("log-timestamp-format", &[stamp.as_bytes()]).unwrap();
+            log.set_format(&config);
+            log.set_replica(replica);
+            log.render(Level::Verbose, &now, text)
+        };
+        assert_eq!(
+            line("legacy", "legacy", true),
+            "7:S 30 Nov 2026 13:00:05.042 - say \"hi\"\tthere\n\u{1}\n"
+        );
+        assert_eq!(
+            line("logfmt", "iso8601", false),
+            "pid=7 role=primary timestamp=\"2026-11-30T13:00:05.042+02:00\" level=info message=\"say 'hi'\tthere \u{1}\"\n"
+        );
+        assert_eq!(
+            line("json", "milliseconds", true),
+            "{\"pid\":7,\"role\":\"replica\",\"timestamp\":\"1796036405042\",\"level\":\"info\",\"message\":\"say \\\"hi\\\"\\tthere\\n\\u0001\"}\n"
+        );
     }
 }

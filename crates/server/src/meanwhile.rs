@@ -131,7 +131,9 @@ impl Ticker for Meanwhile<'_> {
         request: replication::Request,
     ) -> Result<(), String> {
         let Io { oom, log, .. } = &mut *self.io;
-        oom.follow(matches!(sv.repl.role, Role::Replica(_)), &sv.config, &mut |line| log.warning(line));
+        let replica = matches!(sv.repl.role, Role::Replica(_));
+        log.set_replica(replica);
+        oom.follow(replica, &sv.config, &mut |line| log.warning(line));
         match request {
             replication::Request::Relink => {
                 self.io.link.relink = true;

@@ -26,6 +26,12 @@ impl Server {
         *settings = Settings::of(&self.engine.sv.config);
         match name {
             "loglevel" => log.set_threshold(settings.log_level),
+            "log-format" | "log-timestamp-format" => log.set_format(&self.engine.sv.config),
+            "crash-log-enabled" | "debug-context" => {
+                if let Some(reports) = &self.reports {
+                    reports.follow(&self.engine.sv.config);
+                }
+            }
             "port" | "tls-port" => crate::process_info::listeners(&mut self.engine.sv.process, &self.io),
             _ if name.starts_with("tls-") => {
                 crate::process_info::certificates(&mut self.engine.sv.process, &self.io);

@@ -13,6 +13,7 @@ use totality_persist::Persist;
 
 use crate::clients::log_level;
 use crate::clock::WallClock;
+use crate::crash::Reports;
 use crate::debug::Sessions;
 use crate::evict;
 use crate::io::{Io, WAKE};
@@ -21,11 +22,12 @@ use crate::listen::{self, Listener};
 use crate::log::Log;
 use crate::meanwhile::Meanwhile;
 use crate::primary::Primary;
-use crate::process_info;
 use crate::replica::Follower;
 use crate::settings::Settings;
 use crate::signals::{Ends, Signals};
+use crate::supervise::Manager;
 use crate::watchdog::Watchdog;
+use crate::{process, process_info};
 
 /// Descriptors that the server needs beside those of clients.
 const RESERVED_FILES: u64 = 32;
@@ -73,6 +75,11 @@ pub struct Server {
     pub(crate) watchdog: Watchdog,
     pub(crate) sessions: Sessions,
     lazy_free: LazyFree,
+    manager: Manager,
+    /// Failed checks are reported in the log.
+    pub(crate) reports: Option<Reports>,
+    /// `bio-cpulist` cannot be obeyed, and the log says so.
+    helpers_warned: bool,
     pub(crate) primary: Primary,
     next_cron: Instant,
     pub(crate) next_second: Instant,
@@ -92,6 +99,11 @@ impl Server {
         let settings = Settings::of(&config);
         let mut log = Log::stdout(settings.log_level);
         log.set_file(&settings.log_file).map_err(start_error("Can't open the log file"))?;
+        log.set_format(&config);
+        let text = |name: &str| config.get(name).unwrap_or_default();
+        if text("syslog-enabled") == "yes" {
+            log.set_syslog(&text("syslog-ident"), &text("syslog-facility"));
+        }
         if config.dir != "." {
             std::env::set_current_dir(&config.dir)
                 .map_err(start_error(&format!("Can't chdir to '{}'", config.dir)))?;
@@ -106,6 +118,8 @@ impl Server {
         if config.daemonize {
             log.warning("daemonize is ignored: let a service manager run the server in the background");
         }
+        let manager = Manager::find(config.supervised, &mut log);
+        process::spare_huge_pages(&config, &mut log);
         let mut io = Io::new(settings, log).map_err(start_error("Can't create the event loop"))?;
         let waker = Waker::new(io.registry(), WAKE).map_err(start_error("Can't create the event loop"))?;
         raise_file_limit(&mut io);
@@ -123,6 +137,7 @@ impl Server {
         let mut engine = Engine::new(config, Box::new(WallClock::new()), random_seed()?);
         crate::acl_file::load_users(&mut engine).map_err(StartError)?;
         process_info::at_start(&mut engine.sv.process, &io, config_file.as_deref());
+        engine.sv.process.supervised = manager.name().to_owned();
         crate::node_file::open(&mut engine, &mut io.log).map_err(StartError)?;
         // What goes wrong is in the log; the server starts all the same.
         let _ = io.oom.apply(&engine.sv.config, &mut |line| io.log.warning(line));
@@ -149,6 +164,9 @@ impl Server {
             watchdog,
             sessions: Sessions::default(),
             lazy_free,
+            manager,
+            reports: None,
+            helpers_warned: false,
             primary: Primary::default(),
             next_cron: now,
             next_second: now,
@@ -212,6 +230,7 @@ impl Server {
         if !self.io.settings.unix_socket.is_empty() {
             self.io.log.notice("Ready to accept connections unix");
         }
+        self.manager.ready(&mut self.io.log);
     }
 
     /// Ends the server on SIGTERM and SIGINT. Once per process.
@@ -221,6 +240,11 @@ impl Server {
     pub fn catch_signals(&mut self) -> io::Result<()> {
         self.ends.signals = Some(Signals::install(self.io.registry())?);
         Ok(())
+    }
+
+    /// Has failed checks reported in the log, as `crash-log-enabled` says. Once per process.
+    pub fn report_crashes(&mut self) {
+        self.reports = Some(Reports::install(&self.engine.sv.config));
     }
 
     /// A handle for other threads.
@@ -239,6 +263,7 @@ impl Server {
     /// When the data set cannot be loaded, or must not be used any longer; when the system's poll fails, which it does
     /// not in a sound process.
     pub fn run(&mut self) -> io::Result<()> {
+        process::pin_loop(&self.engine.sv.config, &mut self.io.log);
         // What is wrong is the last line of the log.
         let loaded = self.load().inspect_err(|_| self.close())?;
         self.ending |= !loaded;
@@ -412,7 +437,9 @@ impl Server {
         if now < self.next_cron {
             return;
         }
-        self.next_cron = now + Duration::from_micros(1_000_000 / self.io.settings.hz);
+        let hz = self.io.hz();
+        self.engine.sv.process.hz = hz;
+        self.next_cron = now + Duration::from_micros(1_000_000 / hz);
         self.engine.cron();
         self.persist.cron(&mut self.engine);
         self.deliver();
@@ -428,6 +455,8 @@ impl Server {
             self.reload_certificates();
             self.follow_cron();
             process_info::refresh(&mut self.engine.sv.process);
+            process::pin_helpers(&self.engine.sv.config, &mut self.io.log, &mut self.helpers_warned);
+            self.io.log.set_replica(matches!(self.engine.sv.repl.role, replication::Role::Replica(_)));
             self.engine.sv.process.io_calls = self.io.calls;
         }
         self.engine.sv.stats.turns.cron_us += now.elapsed().as_micros() as u64;
@@ -438,6 +467,7 @@ impl Server {
             self.flush();
         }
         self.deliver_log();
+        self.manager.stopping(&mut self.io.log);
         if !self.io.settings.unix_socket.is_empty() {
             self.io.log.notice("Removing the unix socket file.");
         }
@@ -494,13 +524,14 @@ pub(crate) fn random_seed() -> Result<[u8; 16], StartError> {
 }
 
 fn open_unix(io: &mut Io) -> Result<(), StartError> {
-    let Settings { unix_socket, unix_mode, backlog, .. } = &io.settings;
+    let Settings { unix_socket, unix_mode, unix_group, listen, .. } = &io.settings;
     if unix_socket.is_empty() {
         return Ok(());
     }
-    let failed = format!("Failed opening Unix socket: bind: {unix_socket}");
-    let listener = listen::unix(unix_socket, *unix_mode, *backlog).map_err(start_error(&failed))?;
-    io.add_listener(Listener::Unix(listener)).map_err(start_error(&failed))
+    const FAILED: &str = "Failed opening Unix socket";
+    let listener = listen::unix(unix_socket, (*unix_mode, unix_group), listen.backlog)
+        .map_err(|why| StartError(format!("{FAILED}: {why}")))?;
+    io.add_listener(Listener::Unix(listener)).map_err(start_error(FAILED))
 }
 
 /// Raises the limit of open files to what `maxclients` needs, or lowers `maxclients` to what the system grants.

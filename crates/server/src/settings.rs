@@ -3,6 +3,7 @@
 use totality_engine::Config;
 use totality_engine::config::OutputLimit;
 
+use crate::listen::Options;
 use crate::log::Level;
 
 /// Kinds of clients that have output limits of their own.
@@ -27,8 +28,14 @@ pub struct Settings {
     pub tls_cluster: bool,
     /// Addresses to listen on.
     pub bind: Vec<String>,
-    /// Length of the queue of connections that are not accepted yet.
-    pub backlog: i32,
+    /// What sockets that listen are told.
+    pub listen: Options,
+    /// Connections that a listener accepts per turn: plain ones, and those by TLS, whose beginning costs more.
+    pub accepts: (usize, usize),
+    /// The group that the unix socket belongs to; empty for the server's.
+    pub unix_group: String,
+    /// Names, users and bytes of clients do not go into the log.
+    pub hides_users: bool,
     /// Path of the unix socket; empty for none.
     pub unix_socket: String,
     /// Its permissions; 0 for the system's.
@@ -55,19 +62,32 @@ pub struct Settings {
     pub log_file: String,
     /// Rounds of background work per second.
     pub hz: u64,
+    /// They are more while there are many clients.
+    pub dynamic_hz: bool,
 }
 
 impl Settings {
     /// The parameters in `config`.
     pub fn of(config: &Config) -> Settings {
         let output = config.client_output_buffer_limit;
+        let text = |name: &str| config.get(name).unwrap_or_default();
         let alarm = output.iter().flat_map(|l| [l.hard, l.soft]).filter(|n| *n > 0).min();
         Settings {
             port: config.port as u16,
             tls_port: config.tls.port as u16,
             tls_cluster: config.tls.cluster,
             bind: config.bind.clone(),
-            backlog: config.tcp_backlog.min(65_535) as i32,
+            listen: Options {
+                backlog: config.tcp_backlog.min(65_535) as i32,
+                mark: text("socket-mark-id").parse().unwrap_or(0),
+                mptcp: text("mptcp") == "yes",
+            },
+            accepts: (
+                config.max_new_connections_per_cycle as usize,
+                config.max_new_tls_connections_per_cycle as usize,
+            ),
+            unix_group: text("unixsocketgroup"),
+            hides_users: config.hide_user_data_from_log,
             unix_socket: config.unixsocket.clone(),
             unix_mode: config.unixsocketperm as u32,
             timeout_s: config.timeout,
@@ -81,6 +101,7 @@ impl Settings {
             log_level: Level::from_index(config.loglevel),
             log_file: config.logfile.clone(),
             hz: config.hz.clamp(1, 500),
+            dynamic_hz: config.dynamic_hz,
         }
     }
 }

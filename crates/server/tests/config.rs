@@ -100,3 +100,65 @@ fn the_kernel_is_told_how_willingly_it_may_end_the_server() {
         refused => assert!(refused.contains("Failed to set current oom_score_adj"), "{refused}"),
     }
 }
+
+#[test]
+fn the_log_is_written_as_it_is_asked_for_and_hides_what_users_chose() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    let server =
+        serve(&["--logfile", path.to_str().unwrap(), "--loglevel", "verbose", "--log-format", "json"]);
+    let mut client = server.client();
+    client.line("CLIENT SETNAME secretary").unwrap();
+    let bad = |text: &str| {
+        let mut bad = server.client();
+        bad.line("CLIENT SETNAME secretary").unwrap();
+        bad.send_raw(format!("*1\r\n{text}\r\n").as_bytes()).unwrap();
+        bad.read().unwrap();
+        let log = std::fs::read_to_string(&path).unwrap();
+        log.lines().rfind(|line| line.contains("Protocol error")).unwrap().to_owned()
+    };
+    let line = bad("mybytes");
+    assert!(line.starts_with("{\"pid\":") && line.contains("\"level\":\"info\""), "{line}");
+    assert!(line.contains("name=*redacted* ") && line.contains("user=*redacted* "), "{line}");
+    assert!(line.contains("during protocol error: *redacted*") && !line.contains("mybytes"), "{line}");
+    client
+        .line("CONFIG SET hide-user-data-from-log no log-format logfmt log-timestamp-format iso8601")
+        .unwrap();
+    let line = bad("mybytes");
+    assert!(line.starts_with("pid=") && line.contains(" role=primary timestamp=\"20"), "{line}");
+    assert!(line.contains("name=secretary ") && line.contains("mybytes"), "{line}");
+}
+
+#[test]
+fn connections_are_accepted_a_few_at_a_time_and_all_in_the_end() {
+    let server = serve(&["--max-new-connections-per-cycle", "1"]);
+    let clients: Vec<Client> = (0..50).map(|_| server.client()).collect();
+    for mut client in clients {
+        assert_eq!(client.call(&["PING"]).unwrap().text(), "PONG");
+    }
+    let mut client = server.client();
+    client.line("CONFIG SET max-new-connections-per-cycle 1000").unwrap();
+    assert_eq!(server.client().call(&["PING"]).unwrap().text(), "PONG");
+}
+
+#[test]
+fn many_clients_make_for_more_rounds_unless_that_is_not_wanted() {
+    let server = serve(&["--hz", "1"]);
+    let clients: Vec<Client> = (0..410).map(|_| server.client()).collect();
+    let mut client = server.client();
+    let hz = |client: &mut Client| {
+        let info = client.call(&["INFO", "server"]).unwrap().text();
+        info.lines().find_map(|line| line.strip_prefix("hz:").map(|n| n.parse::<u64>().unwrap())).unwrap()
+    };
+    let wait = |client: &mut Client, want: u64| {
+        let began = std::time::Instant::now();
+        while hz(client) != want {
+            assert!(began.elapsed() < std::time::Duration::from_secs(20), "{}", hz(client));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    wait(&mut client, 4);
+    client.line("CONFIG SET dynamic-hz no").unwrap();
+    wait(&mut client, 1);
+    drop(clients);
+}

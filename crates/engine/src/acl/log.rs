@@ -140,7 +140,7 @@ fn add(
     }
     let mut client = Vec::new();
     if let Some(c) = sv.clients.get(id) {
-        crate::commands::connection::client::describe(c, ks, &sv.scripts.tracker, &mut client);
+        crate::commands::connection::client::describe(c, ks, &sv.scripts.tracker, false, &mut client);
         client.truncate(client.trim_ascii_end().len());
     }
     let now = ks.now;

@@ -1,7 +1,8 @@
-//! Parameters of Redis and Valkey that have no effect here. They are read, judged, kept, shown and written back as
-//! theirs are, so that configuration files and clients that set them work; the documentation lists them.
+//! Parameters that are kept as texts. Most have no effect here: they are read, judged, kept, shown and written back as
+//! Redis and Valkey do it, so that configuration files and clients that set them work, and the documentation lists them
+//! with the reason. The others are read by the owner of the engine, at start for the most part.
 
-use super::table::{Flag, Param, idle};
+use super::table::{Flag, Param, idle, kept};
 use super::text::{parse_bool, parse_memory};
 
 /// Which values are taken.
@@ -19,6 +20,8 @@ pub enum Check {
     Words(&'static [&'static str]),
     /// Any text.
     Text,
+    /// Any text up to so many bytes, and what is said of a longer one.
+    Short(usize, &'static str),
     /// Nothing but the default, for the reason given: anything else would promise what is not there.
     Only(&'static str),
     /// The three numbers of `oom-score-adj-values`.
@@ -79,6 +82,13 @@ impl Check {
                 Ok(if kept.is_empty() { "default".to_owned() } else { kept.join(" ") })
             }
             Check::Text => Ok(text),
+            Check::Short(most, why) => {
+                if arg.len() > most {
+                    Err(why.to_owned())
+                } else {
+                    Ok(text)
+                }
+            }
             Check::Only(why) => {
                 if text == default {
                     Ok(text)
@@ -124,123 +134,278 @@ fn is_title(mut text: &str) -> bool {
 const FIXED: Flag = Flag::FIXED;
 const HIDDEN: Flag = Flag::HIDDEN;
 const PROTECTED: Flag = Flag::PROTECTED;
-const READ: Flag = Flag::READ;
 const NONE: Flag = Flag::empty();
 
-/// The rows. A parameter that the engine obeys stands in [`super::table::PARAMS`] and not here.
+/// Why a parameter has no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Memory comes from the allocator of the Rust runtime and values are never moved to tidy it up: there is no jemalloc, and no active defragmentation.
+    Memory,
+    /// Tables grow piece by piece as they are written, so there is no rehashing that spare time could be given to; a replaced data set is always freed by another thread.
+    Tables,
+    /// One thread reads, executes and answers; other threads only free memory and write files.
+    Threads,
+    /// Snapshots and rewrites of the append-only file are made by the server itself and not by a child process; their files are always handed to the disk in pieces.
+    Forks,
+    /// A cluster here is one node that owns all slots: there is no bus, nobody to vote, to fail over or to take slots, and the cluster is never down.
+    Cluster,
+    /// There is no transport by RDMA, and a port for it is refused.
+    Rdma,
+    /// The TLS of rustls has no finite-field Diffie-Hellman: a file is refused.
+    Tls,
+    /// Aids for faults of a server in C: memory is safe here, a failed check ends the process with a report (see `crash-log-enabled`), and signals like SIGSEGV are the system's own business.
+    Crashes,
+    /// Payloads and files are always checked to their last element, whoever they come from.
+    Checked,
+    /// The title of a process cannot be changed from safe Rust, and no well-kept crate does it: `ps` shows the command line.
+    Title,
+    /// The server always presents itself to clients as Redis does (`redis_version`, HELLO, error texts), there is no logo, and nothing that `ignore-warnings` names is warned of.
+    Names,
+    /// Not there yet; see above, at replication.
+    Replication,
+    /// Not there yet.
+    Later,
+}
+
+impl Why {
+    /// All reasons, in the order in which they are documented.
+    pub const ALL: &[Why] = &[
+        Why::Memory,
+        Why::Tables,
+        Why::Threads,
+        Why::Forks,
+        Why::Cluster,
+        Why::Rdma,
+        Why::Tls,
+        Why::Crashes,
+        Why::Checked,
+        Why::Title,
+        Why::Names,
+        Why::Replication,
+        Why::Later,
+    ];
+
+    /// The reason for readers.
+    pub fn text(self) -> &'static str {
+        match self {
+            Why::Memory => {
+                "Memory comes from the allocator of the Rust runtime and values are never moved to tidy it up: there is no jemalloc, and no active defragmentation."
+            }
+            Why::Tables => {
+                "Tables grow piece by piece as they are written, so there is no rehashing that spare time could be given to; a replaced data set is always freed by another thread."
+            }
+            Why::Threads => {
+                "One thread reads, executes and answers; other threads only free memory and write files."
+            }
+            Why::Forks => {
+                "Snapshots and rewrites of the append-only file are made by the server itself and not by a child process; their files are always handed to the disk in pieces."
+            }
+            Why::Cluster => {
+                "A cluster here is one node that owns all slots: there is no bus, nobody to vote, to fail over or to take slots, and the cluster is never down."
+            }
+            Why::Rdma => "There is no transport by RDMA, and a port for it is refused.",
+            Why::Tls => "The TLS of rustls has no finite-field Diffie-Hellman: a file is refused.",
+            Why::Crashes => {
+                "Aids for faults of a server in C: memory is safe here, a failed check ends the process with a report (see `crash-log-enabled`), and signals like SIGSEGV are the system's own business."
+            }
+            Why::Checked => {
+                "Payloads and files are always checked to their last element, whoever they come from."
+            }
+            Why::Title => {
+                "The title of a process cannot be changed from safe Rust, and no well-kept crate does it: `ps` shows the command line."
+            }
+            Why::Names => {
+                "The server always presents itself to clients as Redis does (`redis_version`, HELLO, error texts), there is no logo, and nothing that `ignore-warnings` names is warned of."
+            }
+            Why::Replication => "Not there yet; see above, at replication.",
+            Why::Later => "Not there yet.",
+        }
+    }
+}
+
+/// Parameters without effect.
 pub static IDLE: &[Param] = &[
-    idle("active-defrag-cycle-max", &[], NONE, "25", Check::Int(1, 99)),
-    idle("active-defrag-cycle-min", &[], NONE, "1", Check::Int(1, 99)),
-    idle("active-defrag-cycle-us", &[], NONE, "500", Check::Int(0, 100000)),
-    idle("active-defrag-ignore-bytes", &[], NONE, "104857600", Check::Memory(1, 9223372036854775807)),
-    idle("active-defrag-max-scan-fields", &[], NONE, "1000", Check::Int(1, 9223372036854775807)),
-    idle("active-defrag-threshold-lower", &[], NONE, "10", Check::Int(0, 1000)),
-    idle("active-defrag-threshold-upper", &[], NONE, "100", Check::Int(0, 1000)),
-    idle("activedefrag", &[], NONE, "no", Check::Bool),
-    idle("aof-rewrite-cpulist", &["aof_rewrite_cpulist"], FIXED, "", Check::Text),
-    idle("aof-rewrite-incremental-fsync", &[], NONE, "yes", Check::Bool),
-    idle("bgsave-cpulist", &["bgsave_cpulist"], FIXED, "", Check::Text),
-    idle("bind-source-addr", &[], READ, "", Check::Text),
-    idle("bio-cpulist", &["bio_cpulist"], FIXED, "", Check::Text),
-    idle("cluster-allow-pubsubshard-when-down", &[], NONE, "yes", Check::Bool),
-    idle("cluster-allow-reads-when-down", &[], NONE, "no", Check::Bool),
-    idle("cluster-allow-replica-migration", &[], NONE, "yes", Check::Bool),
-    idle("cluster-announce-client-ipv4", &[], NONE, "", Check::Text),
-    idle("cluster-announce-client-ipv6", &[], NONE, "", Check::Text),
-    idle("cluster-announce-client-port", &[], NONE, "0", Check::Int(0, 65535)),
-    idle("cluster-announce-client-tls-port", &[], NONE, "0", Check::Int(0, 65535)),
-    idle("cluster-announce-human-nodename", &[], NONE, "", Check::Text),
-    idle("cluster-announce-tls-port", &[], NONE, "0", Check::Int(0, 65535)),
-    idle("cluster-blacklist-ttl", &[], NONE, "60", Check::Int(0, 18446744073709551615)),
-    idle("cluster-config-save-behavior", &[], NONE, "sync", Check::Enum(&["sync", "best-effort"])),
-    idle("cluster-databases", &[], FIXED, "1", Check::Int(1, 2147483647)),
-    idle("cluster-link-sendbuf-limit", &[], NONE, "0", Check::Memory(0, 18446744073709551615)),
-    idle("cluster-manual-failover-timeout", &[], NONE, "5000", Check::Int(1, 2147483647)),
-    idle("cluster-message-gossip-perc", &[], HIDDEN, "10", Check::Int(1, 100)),
-    idle("cluster-migration-barrier", &[], NONE, "1", Check::Int(0, 2147483647)),
-    idle("cluster-node-timeout", &[], NONE, "15000", Check::Int(0, 9223372036854775807)),
-    idle("cluster-ping-interval", &[], HIDDEN, "0", Check::Int(0, 9223372036854775807)),
-    idle("cluster-replica-no-failover", &["cluster-slave-no-failover"], NONE, "no", Check::Bool),
+    idle("activedefrag", &[], Why::Memory, NONE, "no", Check::Bool),
+    idle("active-defrag-cycle-max", &[], Why::Memory, NONE, "25", Check::Int(1, 99)),
+    idle("active-defrag-cycle-min", &[], Why::Memory, NONE, "1", Check::Int(1, 99)),
+    idle("active-defrag-cycle-us", &[], Why::Memory, NONE, "500", Check::Int(0, 100000)),
+    idle(
+        "active-defrag-ignore-bytes",
+        &[],
+        Why::Memory,
+        NONE,
+        "104857600",
+        Check::Memory(1, 9223372036854775807),
+    ),
+    idle("active-defrag-max-scan-fields", &[], Why::Memory, NONE, "1000", Check::Int(1, 9223372036854775807)),
+    idle("active-defrag-threshold-lower", &[], Why::Memory, NONE, "10", Check::Int(0, 1000)),
+    idle("active-defrag-threshold-upper", &[], Why::Memory, NONE, "100", Check::Int(0, 1000)),
+    idle("jemalloc-bg-thread", &[], Why::Memory, NONE, "yes", Check::Bool),
+    idle("activerehashing", &[], Why::Tables, NONE, "yes", Check::Bool),
+    idle("replica-lazy-flush", &["slave-lazy-flush"], Why::Tables, NONE, "yes", Check::Bool),
+    idle("io-threads", &[], Why::Threads, NONE, "1", Check::Int(1, 256)),
+    idle("io-threads-always-active", &[], Why::Threads, HIDDEN, "no", Check::Bool),
+    idle("io-threads-do-reads", &[], Why::Threads, NONE, "no", Check::Bool),
+    idle("min-io-threads-avoid-copy-reply", &[], Why::Threads, HIDDEN, "7", Check::Int(0, 2147483647)),
+    idle("min-string-size-avoid-copy-reply", &[], Why::Threads, HIDDEN, "16384", Check::Int(0, 2147483647)),
+    idle(
+        "min-string-size-avoid-copy-reply-threaded",
+        &[],
+        Why::Threads,
+        HIDDEN,
+        "65536",
+        Check::Int(0, 2147483647),
+    ),
+    idle("prefetch-batch-max-size", &[], Why::Threads, NONE, "16", Check::Int(0, 128)),
+    idle("aof-rewrite-cpulist", &["aof_rewrite_cpulist"], Why::Forks, FIXED, "", Check::Text),
+    idle("bgsave-cpulist", &["bgsave_cpulist"], Why::Forks, FIXED, "", Check::Text),
+    idle("aof-rewrite-incremental-fsync", &[], Why::Forks, NONE, "yes", Check::Bool),
+    idle("rdb-save-incremental-fsync", &[], Why::Forks, NONE, "yes", Check::Bool),
+    idle("cluster-allow-pubsubshard-when-down", &[], Why::Cluster, NONE, "yes", Check::Bool),
+    idle("cluster-allow-reads-when-down", &[], Why::Cluster, NONE, "no", Check::Bool),
+    idle("cluster-allow-replica-migration", &[], Why::Cluster, NONE, "yes", Check::Bool),
+    idle("cluster-blacklist-ttl", &[], Why::Cluster, NONE, "60", Check::Int(0, 18446744073709551615)),
+    idle(
+        "cluster-config-save-behavior",
+        &[],
+        Why::Cluster,
+        NONE,
+        "sync",
+        Check::Enum(&["sync", "best-effort"]),
+    ),
+    idle("cluster-link-sendbuf-limit", &[], Why::Cluster, NONE, "0", Check::Memory(0, 18446744073709551615)),
+    idle("cluster-manual-failover-timeout", &[], Why::Cluster, NONE, "5000", Check::Int(1, 2147483647)),
+    idle("cluster-message-gossip-perc", &[], Why::Cluster, HIDDEN, "10", Check::Int(1, 100)),
+    idle("cluster-migration-barrier", &[], Why::Cluster, NONE, "1", Check::Int(0, 2147483647)),
+    idle("cluster-node-timeout", &[], Why::Cluster, NONE, "15000", Check::Int(0, 9223372036854775807)),
+    idle("cluster-ping-interval", &[], Why::Cluster, HIDDEN, "0", Check::Int(0, 9223372036854775807)),
+    idle(
+        "cluster-replica-no-failover",
+        &["cluster-slave-no-failover"],
+        Why::Cluster,
+        NONE,
+        "no",
+        Check::Bool,
+    ),
     idle(
         "cluster-replica-validity-factor",
         &["cluster-slave-validity-factor"],
+        Why::Cluster,
         NONE,
         "10",
         Check::Int(0, 2147483647),
     ),
-    idle("cluster-require-full-coverage", &[], NONE, "yes", Check::Bool),
-    idle("cluster-slot-migration-log-max-len", &[], NONE, "1000", Check::Int(0, 9223372036854775807)),
-    idle("cluster-slot-stats-enabled", &[], NONE, "no", Check::Bool),
-    idle("crash-log-enabled", &[], NONE, "yes", Check::Bool),
-    idle("crash-memcheck-enabled", &[], NONE, "yes", Check::Bool),
-    idle("debug-context", &[], HIDDEN, "", Check::Text),
-    idle("disable-thp", &[], FIXED, "yes", Check::Bool),
-    idle("dual-channel-replication-enabled", &[], NONE, "no", Check::Bool),
-    idle("enable-debug-assert", &[], FIXED.union(HIDDEN), "no", Check::Bool),
-    idle("extended-redis-compatibility", &[], NONE, "no", Check::Bool),
-    idle("hash-seed", &[], FIXED, "", Check::Text),
-    idle("hide-user-data-from-log", &[], NONE, "yes", Check::Bool),
-    idle("ignore-warnings", &[], NONE, "", Check::Text),
-    idle("io-threads", &[], NONE, "1", Check::Int(1, 256)),
-    idle("io-threads-always-active", &[], HIDDEN, "no", Check::Bool),
-    idle("io-threads-do-reads", &[], NONE, "no", Check::Bool),
-    idle("jemalloc-bg-thread", &[], NONE, "yes", Check::Bool),
-    idle("locale-collate", &[], NONE, "", Check::Text),
-    idle("log-format", &[], NONE, "legacy", Check::Enum(&["legacy", "logfmt", "json"])),
-    idle("log-timestamp-format", &[], NONE, "legacy", Check::Enum(&["legacy", "iso8601", "milliseconds"])),
+    idle("cluster-require-full-coverage", &[], Why::Cluster, NONE, "yes", Check::Bool),
+    idle(
+        "cluster-slot-migration-log-max-len",
+        &[],
+        Why::Cluster,
+        NONE,
+        "1000",
+        Check::Int(0, 9223372036854775807),
+    ),
+    idle(
+        "slot-migration-max-failover-repl-bytes",
+        &[],
+        Why::Cluster,
+        NONE,
+        "0",
+        Check::Memory(-1, 9223372036854775807),
+    ),
+    idle("rdma-bind", &[], Why::Rdma, NONE, "", Check::Text),
+    idle("rdma-completion-vector", &[], Why::Rdma, FIXED, "-1", Check::Int(-1, 1024)),
+    idle("rdma-port", &[], Why::Rdma, NONE, "0", Check::Only("RDMA is not supported")),
+    idle("rdma-rx-size", &[], Why::Rdma, FIXED, "1048576", Check::Int(65536, 16777216)),
+    idle(
+        "tls-dh-params-file",
+        &[],
+        Why::Tls,
+        NONE,
+        "",
+        Check::Only("finite-field Diffie-Hellman is not supported"),
+    ),
+    idle("crash-memcheck-enabled", &[], Why::Crashes, NONE, "yes", Check::Bool),
+    idle("enable-debug-assert", &[], Why::Crashes, FIXED.union(HIDDEN), "no", Check::Bool),
+    idle("use-exit-on-panic", &[], Why::Crashes, HIDDEN, "no", Check::Bool),
+    idle("sanitize-dump-payload", &[], Why::Checked, NONE, "no", Check::Enum(&["no", "yes", "clients"])),
+    idle("proc-title-template", &[], Why::Title, NONE, "{title} {listen-addr} {server-mode}", Check::Title),
+    idle("set-proc-title", &[], Why::Title, FIXED, "yes", Check::Bool),
+    idle("always-show-logo", &[], Why::Names, FIXED, "no", Check::Bool),
+    idle("extended-redis-compatibility", &[], Why::Names, NONE, "no", Check::Bool),
+    idle("ignore-warnings", &[], Why::Names, NONE, "", Check::Text),
+    idle("dual-channel-replication-enabled", &[], Why::Replication, NONE, "no", Check::Bool),
+    idle(
+        "replica-full-sync-buffer-limit",
+        &[],
+        Why::Replication,
+        NONE,
+        "0",
+        Check::Memory(0, 18446744073709551615),
+    ),
+    idle("cluster-announce-client-ipv4", &[], Why::Later, NONE, "", Check::Text),
+    idle("cluster-announce-client-ipv6", &[], Why::Later, NONE, "", Check::Text),
+    idle("cluster-announce-client-port", &[], Why::Later, NONE, "0", Check::Int(0, 65535)),
+    idle("cluster-announce-client-tls-port", &[], Why::Later, NONE, "0", Check::Int(0, 65535)),
+    idle("cluster-announce-human-nodename", &[], Why::Later, NONE, "", Check::Text),
+    idle("cluster-announce-tls-port", &[], Why::Later, NONE, "0", Check::Int(0, 65535)),
+    idle("cluster-databases", &[], Why::Later, FIXED, "1", Check::Int(1, 2147483647)),
+    idle("cluster-slot-stats-enabled", &[], Why::Later, NONE, "no", Check::Bool),
+    idle("locale-collate", &[], Why::Later, NONE, "", Check::Text),
     idle(
         "lua-enable-insecure-api",
         &["lua-enable-deprecated-api"],
+        Why::Later,
         HIDDEN.union(PROTECTED),
         "no",
         Check::Bool,
     ),
-    idle("max-new-connections-per-cycle", &[], NONE, "10", Check::Int(1, 1000)),
-    idle("max-new-tls-connections-per-cycle", &[], NONE, "1", Check::Int(1, 1000)),
-    idle("min-io-threads-avoid-copy-reply", &[], HIDDEN, "7", Check::Int(0, 2147483647)),
-    idle("min-string-size-avoid-copy-reply", &[], HIDDEN, "16384", Check::Int(0, 2147483647)),
-    idle("min-string-size-avoid-copy-reply-threaded", &[], HIDDEN, "65536", Check::Int(0, 2147483647)),
-    idle("mptcp", &[], FIXED, "no", Check::Bool),
-    idle("oom-score-adj", &[], READ, "no", Check::Enum(&["no", "yes", "relative", "absolute"])),
-    idle("oom-score-adj-values", &[], READ, "0 200 800", Check::OomScores),
-    idle("prefetch-batch-max-size", &[], NONE, "16", Check::Int(0, 128)),
-    idle("proc-title-template", &[], NONE, "{title} {listen-addr} {server-mode}", Check::Title),
     idle(
         "propagation-error-behavior",
         &[],
+        Why::Later,
         NONE,
         "ignore",
         Check::Enum(&["ignore", "panic", "panic-on-replicas"]),
     ),
-    idle("rdb-save-incremental-fsync", &[], NONE, "yes", Check::Bool),
-    idle("rdma-bind", &[], NONE, "", Check::Text),
-    idle("rdma-completion-vector", &[], FIXED, "-1", Check::Int(-1, 1024)),
-    idle("rdma-port", &[], NONE, "0", Check::Only("RDMA is not supported")),
-    idle("rdma-rx-size", &[], FIXED, "1048576", Check::Int(65536, 16777216)),
-    idle("repl-mptcp", &[], FIXED, "no", Check::Bool),
-    idle("replica-full-sync-buffer-limit", &[], NONE, "0", Check::Memory(0, 18446744073709551615)),
-    idle("replica-ignore-disk-write-errors", &[], NONE, "no", Check::Bool),
-    idle("sanitize-dump-payload", &[], NONE, "no", Check::Enum(&["no", "yes", "clients"])),
-    idle("server-cpulist", &["server_cpulist"], FIXED, "", Check::Text),
-    idle("set-proc-title", &[], FIXED, "yes", Check::Bool),
-    idle(
+    idle("replica-ignore-disk-write-errors", &[], Why::Later, NONE, "no", Check::Bool),
+    idle("watchdog-period", &[], Why::Later, HIDDEN, "0", Check::Int(0, 2147483647)),
+];
+
+/// Parameters that the owner of the engine reads as texts.
+pub static KEPT: &[Param] = &[
+    kept("bind-source-addr", &[], NONE, "", Check::Text),
+    kept("bio-cpulist", &["bio_cpulist"], FIXED, "", Check::Text),
+    kept("debug-context", &[], HIDDEN, "", Check::Text),
+    kept("disable-thp", &[], FIXED, "yes", Check::Bool),
+    kept("mptcp", &[], FIXED, "no", Check::Bool),
+    kept(
+        "hash-seed",
+        &[],
+        FIXED,
+        "",
+        Check::Short(256, "hash-seed must be less than or equal to 256 characters"),
+    ),
+    kept("oom-score-adj", &[], NONE, "no", Check::Enum(&["no", "yes", "relative", "absolute"])),
+    kept("oom-score-adj-values", &[], NONE, "0 200 800", Check::OomScores),
+    kept("repl-mptcp", &[], FIXED, "no", Check::Bool),
+    kept("server-cpulist", &["server_cpulist"], FIXED, "", Check::Text),
+    kept(
         "shutdown-on-sigint",
         &[],
-        READ,
+        NONE,
         "default",
         Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"]),
     ),
-    idle(
+    kept(
         "shutdown-on-sigterm",
         &[],
-        READ,
+        NONE,
         "default",
         Check::Words(&["default", "save", "nosave", "now", "force", "safe", "failover"]),
     ),
-    idle("slot-migration-max-failover-repl-bytes", &[], NONE, "0", Check::Memory(-1, 9223372036854775807)),
-    idle("socket-mark-id", &[], FIXED, "0", Check::Int(0, 4294967295)),
-    idle("syslog-enabled", &[], FIXED, "no", Check::Bool),
-    idle(
+    kept("socket-mark-id", &[], FIXED, "0", Check::Int(0, 4294967295)),
+    kept("syslog-enabled", &[], FIXED, "no", Check::Bool),
+    kept(
         "syslog-facility",
         &[],
         FIXED,
@@ -249,11 +414,8 @@ pub static IDLE: &[Param] = &[
             "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
         ]),
     ),
-    idle("syslog-ident", &[], FIXED, "totality", Check::Text),
-    idle("tls-dh-params-file", &[], NONE, "", Check::Only("finite-field Diffie-Hellman is not supported")),
-    idle("unixsocketgroup", &[], FIXED, "", Check::Text),
-    idle("use-exit-on-panic", &[], HIDDEN, "no", Check::Bool),
-    idle("watchdog-period", &[], HIDDEN, "0", Check::Int(0, 2147483647)),
+    kept("syslog-ident", &[], FIXED, "totality", Check::Text),
+    kept("unixsocketgroup", &[], FIXED, "", Check::Text),
 ];
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod table;
 mod text;
 mod tls;
 
+pub use idle::Why;
 pub use table::Param;
 pub(crate) use text::trimmed;
 pub use tls::{CertUser, ClientCerts, TlsConfig};
@@ -14,12 +15,11 @@ use crate::notify::Class;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// All parameters once, in the order of their names. One that has an effect goes before its row without.
+/// All parameters, in the order of their names.
 static ALL: LazyLock<Vec<&'static Param>> = LazyLock::new(|| {
-    let mut all: Vec<&'static Param> = table::PARAMS.iter().chain(tls::PARAMS).chain(idle::IDLE).collect();
-    // The sort is stable, so of equal names the first stays first.
+    let mut all: Vec<&'static Param> =
+        [table::PARAMS, tls::PARAMS, idle::KEPT, idle::IDLE].into_iter().flatten().collect();
     all.sort_by_key(|param| param.name);
-    all.dedup_by_key(|param| param.name);
     all
 });
 
@@ -106,13 +106,17 @@ pub struct Config {
     pub requirepass: String,
     pub loglevel: usize,
     pub logfile: String,
+    pub log_format: usize,
+    pub log_timestamp_format: usize,
+    pub hide_user_data_from_log: bool,
+    pub max_new_connections_per_cycle: u64,
+    pub max_new_tls_connections_per_cycle: u64,
     pub dir: String,
     pub hz: u64,
     pub dynamic_hz: bool,
     pub daemonize: bool,
     pub pidfile: String,
     pub supervised: usize,
-    pub always_show_logo: bool,
     pub proto_max_bulk_len: u64,
     pub client_query_buffer_limit: u64,
     pub client_output_buffer_limit: [OutputLimit; 3],
@@ -165,8 +169,6 @@ pub struct Config {
     pub stream_node_max_bytes: u64,
     pub stream_node_max_entries: u64,
     pub hll_sparse_max_bytes: u64,
-    pub activerehashing: bool,
-    pub activedefrag: bool,
     pub rdbcompression: bool,
     pub rdbchecksum: bool,
     pub rdb_version_check: usize,
@@ -199,12 +201,6 @@ pub struct Config {
     /// Users of the configuration file: the name, then the rules.
     pub users: Vec<Vec<Vec<u8>>>,
     pub tracking_table_max_keys: u64,
-    pub set_proc_title: bool,
-    pub proc_title_template: String,
-    pub locale_collate: String,
-    pub socket_mark_id: u64,
-    pub io_threads: u64,
-    pub jemalloc_bg_thread: bool,
     pub crash_log_enabled: bool,
     pub stop_writes_on_bgsave_error: bool,
     /// The primary that this server follows: its host and port.
@@ -223,7 +219,6 @@ pub struct Config {
     pub replica_announce_ip: String,
     pub replica_announce_port: u64,
     pub replica_announced: bool,
-    pub replica_lazy_flush: bool,
     pub replica_priority: u64,
     pub shutdown_timeout: u64,
     pub repl_backlog_size: u64,
@@ -233,8 +228,7 @@ pub struct Config {
     pub min_replicas_max_lag: u64,
     pub replica_serve_stale_data: bool,
     pub replica_read_only: bool,
-    pub lua_enable_deprecated_api: bool,
-    /// Values of the parameters that have no effect, where they are not the default.
+    /// Values of the parameters that are kept as texts, where they are not the default.
     pub idle: BTreeMap<&'static str, String>,
     /// `rename-command`: old names in lower case and new ones; an empty one takes the command away.
     pub renames: Vec<(String, String)>,
@@ -256,13 +250,17 @@ impl Default for Config {
             requirepass: String::new(),
             loglevel: 2,
             logfile: String::new(),
+            log_format: 0,
+            log_timestamp_format: 0,
+            hide_user_data_from_log: true,
+            max_new_connections_per_cycle: 10,
+            max_new_tls_connections_per_cycle: 1,
             dir: ".".to_owned(),
             hz: 10,
             dynamic_hz: true,
             daemonize: false,
             pidfile: String::new(),
             supervised: 0,
-            always_show_logo: false,
             proto_max_bulk_len: 512 << 20,
             client_query_buffer_limit: 1 << 30,
             client_output_buffer_limit: [
@@ -319,8 +317,6 @@ impl Default for Config {
             stream_node_max_bytes: 4096,
             stream_node_max_entries: 100,
             hll_sparse_max_bytes: 3000,
-            activerehashing: true,
-            activedefrag: false,
             rdbcompression: true,
             rdbchecksum: true,
             rdb_version_check: 0,
@@ -352,12 +348,6 @@ impl Default for Config {
             tls: TlsConfig::default(),
             users: Vec::new(),
             tracking_table_max_keys: 1_000_000,
-            set_proc_title: true,
-            proc_title_template: "{title} {listen-addr} {server-mode}".to_owned(),
-            locale_collate: String::new(),
-            socket_mark_id: 0,
-            io_threads: 1,
-            jemalloc_bg_thread: true,
             crash_log_enabled: true,
             stop_writes_on_bgsave_error: true,
             replicaof: None,
@@ -373,7 +363,6 @@ impl Default for Config {
             replica_announce_ip: String::new(),
             replica_announce_port: 0,
             replica_announced: true,
-            replica_lazy_flush: true,
             replica_priority: 100,
             shutdown_timeout: 10,
             repl_backlog_size: 10 << 20,
@@ -383,7 +372,6 @@ impl Default for Config {
             min_replicas_max_lag: 10,
             replica_serve_stale_data: true,
             replica_read_only: true,
-            lua_enable_deprecated_api: false,
             idle: BTreeMap::new(),
             renames: Vec::new(),
         }
@@ -480,6 +468,16 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_name_and_alias_is_there_once() {
+        let mut names: Vec<&str> =
+            params().flat_map(|p| std::iter::once(p.name).chain(p.aliases.iter().copied())).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
 
     #[test]
     fn commands_get_new_names_or_none() {

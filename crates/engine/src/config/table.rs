@@ -1,6 +1,6 @@
 //! The table of parameters.
 
-use super::idle::Check;
+use super::idle::{Check, Why};
 use super::text::{parse_bool, parse_memory};
 use super::{Config, OutputLimit};
 use crate::notify::Class;
@@ -16,8 +16,6 @@ bitflags! {
         const HIDDEN = 1 << 1;
         /// CONFIG SET protects it.
         const PROTECTED = 1 << 2;
-        /// The owner reads the text. Without this the parameter has no effect.
-        const READ = 1 << 3;
     }
 }
 
@@ -39,8 +37,8 @@ pub enum Kind {
     Text(fn(&mut Config) -> &mut String),
     /// Words.
     Words(fn(&mut Config) -> &mut Vec<String>),
-    /// Kept as a text and shown: the default, what is taken, and whether the owner reads it, so that it has an effect.
-    Idle(&'static str, Check, bool),
+    /// Kept as a text and shown: the default, what is taken, and why it has no effect; `None`: the owner reads it.
+    Idle(&'static str, Check, Option<Why>),
     /// A grammar of its own.
     Special(fn(&mut Config, &[&[u8]]) -> Result<(), String>, fn(&Config) -> String),
 }
@@ -77,21 +75,37 @@ const fn guarded(name: &'static str, kind: Kind) -> Param {
     Param { name, aliases: &[], mutable: true, protected: true, hidden: false, kind }
 }
 
-/// One that has no effect.
+/// One that has no effect, for the reason given.
 pub(super) const fn idle(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    why: Why,
+    flags: Flag,
+    default: &'static str,
+    check: Check,
+) -> Param {
+    text(name, aliases, flags, Kind::Idle(default, check, Some(why)))
+}
+
+/// One that the owner reads.
+pub(super) const fn kept(
     name: &'static str,
     aliases: &'static [&'static str],
     flags: Flag,
     default: &'static str,
     check: Check,
 ) -> Param {
+    text(name, aliases, flags, Kind::Idle(default, check, None))
+}
+
+const fn text(name: &'static str, aliases: &'static [&'static str], flags: Flag, kind: Kind) -> Param {
     Param {
         name,
         aliases,
         mutable: !flags.contains(Flag::FIXED),
         protected: flags.contains(Flag::PROTECTED),
         hidden: flags.contains(Flag::HIDDEN),
-        kind: Kind::Idle(default, check, flags.contains(Flag::READ)),
+        kind,
     }
 }
 
@@ -118,6 +132,15 @@ pub static PARAMS: &[Param] = &[
     free("requirepass", Kind::Text(field!(requirepass))),
     free("loglevel", Kind::Enum(field!(loglevel), &["debug", "verbose", "notice", "warning", "nothing"])),
     fixed("logfile", Kind::Text(field!(logfile))),
+    free("log-format", Kind::Enum(field!(log_format), &["legacy", "logfmt", "json"])),
+    free(
+        "log-timestamp-format",
+        Kind::Enum(field!(log_timestamp_format), &["legacy", "iso8601", "milliseconds"]),
+    ),
+    free("hide-user-data-from-log", Kind::Bool(field!(hide_user_data_from_log))),
+    free("crash-log-enabled", Kind::Bool(field!(crash_log_enabled))),
+    free("max-new-connections-per-cycle", Kind::Uint(field!(max_new_connections_per_cycle), 1, 1000)),
+    free("max-new-tls-connections-per-cycle", Kind::Uint(field!(max_new_tls_connections_per_cycle), 1, 1000)),
     guarded("dir", Kind::Text(field!(dir))),
     free("hz", Kind::Special(set_hz, |c| c.hz.to_string())),
     free("availability-zone", Kind::Text(field!(availability_zone))),
@@ -126,7 +149,6 @@ pub static PARAMS: &[Param] = &[
     fixed("daemonize", Kind::Bool(field!(daemonize))),
     fixed("pidfile", Kind::Text(field!(pidfile))),
     fixed("supervised", Kind::Enum(field!(supervised), &["no", "upstart", "systemd", "auto"])),
-    fixed("always-show-logo", Kind::Bool(field!(always_show_logo))),
     free("proto-max-bulk-len", Kind::Memory(field!(proto_max_bulk_len), 1 << 20, MAX)),
     free("client-query-buffer-limit", Kind::Memory(field!(client_query_buffer_limit), 1 << 20, MAX)),
     free("client-output-buffer-limit", Kind::Special(set_output_limits, show_output_limits)),
@@ -266,7 +288,6 @@ pub static PARAMS: &[Param] = &[
         Kind::Uint(field!(replica_announce_port), 0, 65535),
     ),
     free("replica-announced", Kind::Bool(field!(replica_announced))),
-    alias("replica-lazy-flush", &["slave-lazy-flush"], Kind::Bool(field!(replica_lazy_flush))),
     alias("replica-priority", &["slave-priority"], Kind::Uint(field!(replica_priority), 0, 0x7fff_ffff)),
     alias("replica-read-only", &["slave-read-only"], Kind::Bool(field!(replica_read_only))),
     alias(
@@ -301,7 +322,6 @@ pub static PARAMS: &[Param] = &[
     free("stream-node-max-bytes", Kind::Memory(field!(stream_node_max_bytes), 0, MAX)),
     free("stream-node-max-entries", Kind::Uint(field!(stream_node_max_entries), 0, MAX)),
     free("hll-sparse-max-bytes", Kind::Memory(field!(hll_sparse_max_bytes), 0, MAX)),
-    free("activerehashing", Kind::Bool(field!(activerehashing))),
     fixed("cluster-enabled", Kind::Bool(field!(cluster_enabled))),
     fixed("cluster-config-file", Kind::Text(field!(cluster_config_file))),
     fixed("cluster-port", Kind::Uint(field!(cluster_port), 0, 65535)),
@@ -356,9 +376,12 @@ impl Param {
         }
     }
 
-    /// True for a parameter that has no effect here.
-    pub fn is_idle(&self) -> bool {
-        matches!(self.kind, Kind::Idle(_, _, false))
+    /// Why the parameter has no effect here; `None` for one that has.
+    pub fn idle(&self) -> Option<Why> {
+        match self.kind {
+            Kind::Idle(_, _, why) => why,
+            _ => None,
+        }
     }
 
     /// Sets the value from words.

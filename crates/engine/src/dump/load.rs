@@ -203,8 +203,12 @@ impl LoadSteps {
                     .map_err(|why| fail(format!("Failed loading library, {why}")))?,
                 Event::Key(record) => {
                     if record.value.is_empty() && self.loaded.empty < NAMED {
-                        let name = [b"rdbLoadObject skipping empty key: ", &*record.key].concat();
-                        sv.log(LogLevel::Notice, name);
+                        let mut text = b"rdbLoadObject skipping empty key".to_vec();
+                        if !sv.config.hide_user_data_from_log {
+                            text.extend_from_slice(b": ");
+                            text.extend_from_slice(&record.key);
+                        }
+                        sv.log(LogLevel::Notice, text);
                     }
                     if self.options.drop_expired && record.expire.is_some_and(|at| at < ks.now) {
                         self.loaded.expired += 1;

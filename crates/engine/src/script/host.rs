@@ -10,6 +10,7 @@ use crate::acl;
 use crate::busy::{self, Busy};
 use crate::client::ClientId;
 use crate::cluster;
+use crate::commands::connection::client::HIDDEN;
 use crate::commands::{self, Command};
 use crate::config::UndeclaredKeys;
 use crate::cx::Origin;
@@ -88,6 +89,9 @@ pub struct RunCounts {
 }
 
 /// More declared keys than this are looked up in a set.
+/// What a script accessed when no argument names it.
+const UNNAMED: &str = "keys that it did not declare";
+
 const FEW_KEYS: usize = 16;
 
 /// When a run is to end.
@@ -457,25 +461,35 @@ impl ScriptHost<'_> {
         argv: &[&[u8]],
         args: Option<Args<'_>>,
     ) -> Result<(), Refused> {
-        let Some(what) = self.undeclared(command, argv) else { return Ok(()) };
+        let Some(key) = self.undeclared(command, argv) else { return Ok(()) };
         self.sv.stats.undeclared_keys += 1;
         let (chunk, line) = args.and_then(|args| args.position()).unwrap_or(("?", 0));
-        let text =
-            format!("Script {} accessed {what} by '{}' at {chunk}:{line}", self.run.name, command.full_name);
+        let text = |what: String| {
+            format!("Script {} accessed {what} by '{}' at {chunk}:{line}", self.run.name, command.full_name)
+        };
+        let named = |key: &[u8]| format!("undeclared key '{}'", String::from_utf8_lossy(key));
         if self.sv.config.undeclared_keys() == UndeclaredKeys::Deny {
+            let text = text(key.map_or_else(|| UNNAMED.to_owned(), named));
             return Err(Refused { command: Some(command), text: format!("ERR {text}") });
         }
+        // The line of the script tells where to look.
+        let hide = self.sv.config.hide_user_data_from_log;
+        let text = text(match key {
+            Some(_) if hide => named(HIDDEN.as_bytes()),
+            Some(key) => named(key),
+            None => UNNAMED.to_owned(),
+        });
         self.sv.log(LogLevel::Warning, text);
         Ok(())
     }
 
-    /// What a command accesses that the caller did not declare.
-    fn undeclared(&mut self, command: &'static Command, argv: &[&[u8]]) -> Option<String> {
+    /// What a command accesses that the caller did not declare: a key, or keys that no argument names.
+    fn undeclared<'k>(&mut self, command: &'static Command, argv: &[&'k [u8]]) -> Option<Option<&'k [u8]>> {
         // These see or change keys that no argument names.
         const ALL_KEYS: [&str; 7] =
             ["clusterscan", "flushall", "flushdb", "keys", "randomkey", "scan", "swapdb"];
         if ALL_KEYS.contains(&command.spec.name) {
-            return Some("keys that it did not declare".to_owned());
+            return Some(None);
         }
         // Arguments that make no sense have no keys: the command itself will say what is wrong.
         let keys = crate::keys::find(command.spec, argv).ok()?;
@@ -483,7 +497,7 @@ impl ScriptHost<'_> {
         let by_pattern = crate::keys::by_pattern(command.spec, argv);
         for key in keys.chain(by_pattern) {
             if !self.is_declared(key) {
-                return Some(format!("undeclared key '{}'", String::from_utf8_lossy(key)));
+                return Some(Some(key));
             }
         }
         None

@@ -101,14 +101,28 @@ fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
     found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no address"))
 }
 
-/// Begins to connect, from the address `source` unless it is empty.
-fn connect(to: SocketAddr, source: &str) -> io::Result<TcpStream> {
-    if source.is_empty() {
+/// How a primary is called.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Way {
+    /// The address that the call comes from (`bind-source-addr`); empty for the system's choice.
+    pub(super) source: String,
+    /// It may take several paths at once (`repl-mptcp`).
+    pub(super) mptcp: bool,
+    /// It is encrypted.
+    pub(super) tls: bool,
+}
+
+/// Begins to connect.
+fn connect(to: SocketAddr, way: &Way) -> io::Result<TcpStream> {
+    if way.source.is_empty() && !way.mptcp {
         return TcpStream::connect(to);
     }
-    let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
+    let protocol = crate::listen::protocol(way.mptcp);
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(protocol))?;
     socket.set_nonblocking(true)?;
-    socket.bind(&resolve(source, 0)?.into())?;
+    if !way.source.is_empty() {
+        socket.bind(&resolve(&way.source, 0)?.into())?;
+    }
     match socket.connect(&to.into()) {
         Err(e) if e.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => Err(e),
         _ => Ok(TcpStream::from_std(socket.into())),
@@ -116,12 +130,13 @@ fn connect(to: SocketAddr, source: &str) -> io::Result<TcpStream> {
 }
 
 impl Link {
-    /// Begins to connect, with TLS if `tls` says so.
+    /// Begins to connect.
     ///
     /// # Errors
     /// When the host is unknown, or the system refuses.
-    pub(super) fn open(io: &Io, (host, port): (&str, u16), source: &str, tls: bool) -> io::Result<Link> {
-        let socket = connect(resolve(host, port)?, source)?;
+    pub(super) fn open(io: &Io, (host, port): (&str, u16), way: &Way) -> io::Result<Link> {
+        let tls = way.tls;
+        let socket = connect(resolve(host, port)?, way)?;
         let mut stream = match &io.tls {
             Some(config) if tls => {
                 let made = TlsStream::connect(socket, &config.client, host, io.now_ms);

@@ -10,7 +10,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use handshake::{Handshake, Introduction, Step};
-use link::{Link, Phase, Position};
+use link::{Link, Phase, Position, Way};
 use payload::Payload;
 use totality_engine::loading;
 use totality_engine::replication::{self, FailoverState, LinkState, Upstream, failover};
@@ -132,9 +132,13 @@ impl Server {
         let (host, port) = (upstream.host.clone(), upstream.port);
         self.follower.next_try = Instant::now() + RETRY;
         self.io.log.notice(format!("Connecting to PRIMARY {host}:{port}"));
-        let source = self.engine.sv.config.get("bind-source-addr").unwrap_or_default();
-        let tls = self.engine.sv.config.tls.replication;
-        match Link::open(&self.io, (&host, port), &source, tls) {
+        let config = &self.engine.sv.config;
+        let way = Way {
+            source: config.get("bind-source-addr").unwrap_or_default(),
+            mptcp: config.get("repl-mptcp").is_some_and(|value| value == "yes"),
+            tls: config.tls.replication,
+        };
+        match Link::open(&self.io, (&host, port), &way) {
             Ok(link) => {
                 self.io.log.notice("PRIMARY <-> REPLICA sync started");
                 self.set_state(LinkState::Connecting);

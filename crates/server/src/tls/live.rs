@@ -1,6 +1,7 @@
 //! TLS in the running server: parameters that change, files that change, clients whose handshake is over.
 
 use totality_engine::acl;
+use totality_engine::commands::connection::client::HIDDEN;
 use totality_engine::config::TlsConfig;
 use totality_engine::keyspace::Keyspace;
 use totality_engine::state::ServerState;
@@ -77,10 +78,8 @@ fn established(io: &mut Io, ks: &Keyspace, sv: &mut ServerState, key: usize) {
     let cert = tls.peer_certificate();
     let names = cert.zip(cert_user).map_or(Vec::new(), |(cert, of)| user_names(cert, of));
     if let Err(name) = acl::login_by_certificate(ks, sv, client, &names) {
-        io.log.verbose(format!(
-            "TLS: no user may log in as {} of the client's certificate",
-            name.escape_ascii()
-        ));
+        let shown = if io.settings.hides_users { HIDDEN.to_owned() } else { name.escape_ascii().to_string() };
+        io.log.verbose(format!("TLS: no user may log in as {shown} of the client's certificate"));
     }
     // What the client sent with the end of the handshake may be answered at once, even if nothing could be written yet.
     if let Some(conn) = io.conns.get_mut(key) {

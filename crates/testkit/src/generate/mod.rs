@@ -5,6 +5,7 @@ pub mod pages;
 use crate::oracle::differences::Differences;
 use std::collections::BTreeMap;
 use totality_engine::commands::TABLE;
+use totality_engine::config::{Why, params};
 
 /// A document with its generated parts renewed.
 ///
@@ -47,10 +48,17 @@ fn commands() -> String {
     out
 }
 
-/// The parameters that are kept and have no effect.
+/// The parameters that are kept and have no effect, by the reason.
 fn parameters() -> String {
-    let idle: Vec<&str> = totality_engine::config::params().filter(|p| p.is_idle()).map(|p| p.name).collect();
-    format!("{}\n", idle.join(" · "))
+    let mut out = String::new();
+    for why in Why::ALL {
+        let names = params().filter(|p| p.idle() == Some(*why)).map(|p| format!("`{}`", p.name));
+        let names: Vec<String> = names.collect();
+        if !names.is_empty() {
+            out.push_str(&format!("- {}\n  {}\n", why.text(), names.join(", ")));
+        }
+    }
+    out
 }
 
 /// The intended differences from the oracle.

@@ -12,6 +12,7 @@
 //! ```
 
 pub(crate) use show::line as describe;
+pub use show::HIDDEN;
 
 mod filter;
 mod manage;

@@ -9,6 +9,9 @@ use crate::reply::Proto;
 use crate::script::tracked::Tracker;
 use crate::spec::Flags;
 
+/// Stands in the log where `hide-user-data-from-log` hides something.
+pub const HIDDEN: &str = "*redacted*";
+
 pub(super) fn list(cx: &mut Cx<'_>) -> Res {
     if cx.argc() == 3 {
         return Err(SYNTAX);
@@ -18,7 +21,7 @@ pub(super) fn list(cx: &mut Cx<'_>) -> Res {
     let mut clients: Vec<&Client> = cx.sv.clients.iter().filter(|c| filter.matches(c, cx.ks, cx.client)).collect();
     clients.sort_by_key(|client| client.id.id);
     for client in clients {
-        line(client, cx.ks, &cx.sv.scripts.tracker, &mut text);
+        line(client, cx.ks, &cx.sv.scripts.tracker, false, &mut text);
     }
     cx.reply.verbatim("txt", &text);
     Ok(())
@@ -27,14 +30,15 @@ pub(super) fn list(cx: &mut Cx<'_>) -> Res {
 pub(super) fn info(cx: &mut Cx<'_>) -> Res {
     let mut text = Vec::new();
     if let Some(client) = cx.sv.clients.get(cx.client) {
-        line(client, cx.ks, &cx.sv.scripts.tracker, &mut text);
+        line(client, cx.ks, &cx.sv.scripts.tracker, false, &mut text);
     }
     cx.reply.verbatim("txt", &text);
     Ok(())
 }
 
-/// One line with the fields that Redis shows, in its order.
-pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, out: &mut Vec<u8>) {
+/// One line with the fields that Redis shows, in its order. `hide`: the names that users chose are left out.
+pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, hide: bool, out: &mut Vec<u8>) {
+    let named = |name: &[u8]| if hide { HIDDEN.to_owned() } else { String::from_utf8_lossy(name).into_owned() };
     let io = &client.io;
     let multi = client.multi.as_ref();
     let total = io.qbuf + io.qbuf_free + io.omem + io.obl + client.held_memory() + ks.watch.memory(client.id) + size_of::<Client>();
@@ -46,7 +50,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, out: &mut 
             client.conn.addr,
             client.conn.laddr,
             client.conn.fd,
-            String::from_utf8_lossy(&client.name),
+            named(&client.name),
             (ks.now - client.since_ms) / 1000,
             (ks.now - client.last_ms) / 1000,
             flags(client, ks),
@@ -73,7 +77,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, out: &mut 
             io.obl,
             io.oll,
             io.omem,
-            String::from_utf8_lossy(&client.user.name),
+            named(&client.user.name),
             super::tracking::redirection(client.tracking.as_deref()),
             if client.proto == Proto::Resp3 { 3 } else { 2 },
             String::from_utf8_lossy(&client.lib.0),
