@@ -150,9 +150,11 @@ impl Pair {
             if !ok {
                 return Ok(Some(mismatch(&all[skip..=i], &ours[i], &theirs[i])));
             }
-            // One stored a result and the other, as listed, did not: what follows is another data set.
-            let stores = |c: &Command| c.iter().any(|w| w.eq_ignore_ascii_case(b"STORE"));
-            if queued.as_ref().map_or_else(|| stores(command), |q| q.iter().any(stores))
+            // One did it and the other, as listed, refused: what follows is another data set.
+            let writes = |c: &Command| {
+                c[0].eq_ignore_ascii_case(b"XSETID") || c.iter().any(|w| w.eq_ignore_ascii_case(b"STORE"))
+            };
+            if queued.as_ref().map_or_else(|| writes(command), |q| q.iter().any(writes))
                 && parted(&a.value, &b.value)
             {
                 return Ok(None);

@@ -51,7 +51,10 @@ pub fn source(rng: &mut Rng) -> Vec<u8> {
             _ => out.push_str(&format!("for i=1,{} do r[{i}]=redis.{} end ", rng.below(4), call(rng))),
         }
     }
+    // Scores are written differently, which is seen as such in a reply and not in a text.
+    let scores = out.contains("('Z") || out.contains("('z");
     out.push_str(match rng.below(8) {
+        3 if scores => "return r",
         0 => "return r[1]",
         1 => "return #r",
         2 => "return {1,{r[1]},'x'}",
