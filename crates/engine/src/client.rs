@@ -171,6 +171,8 @@ pub struct Client {
     pub blocked: bool,
     /// Its command waits for the end of CLIENT PAUSE.
     pub postponed: bool,
+    /// Times that it was taken back because a snapshot had to write a value first.
+    pub put_off: u8,
     /// Buffers, told by the owner of the connection.
     pub io: ClientIo,
 }
@@ -214,6 +216,7 @@ impl Client {
             debug: None,
             blocked: false,
             postponed: false,
+            put_off: 0,
             io: ClientIo::default(),
         }
     }

@@ -20,6 +20,7 @@ use crate::reply::{Proto, Reply};
 use crate::spec::{Flags, Group, KeyFlags};
 use crate::state::{Held, LogLevel, ServerState};
 use crate::tracking;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Runs one command of a client as a unit of execution of its own.
@@ -37,6 +38,9 @@ pub fn client_command(
     sv.stats.processed += 1;
     let now = ks.now;
     let Some(client) = sv.clients.get_mut(id) else { return After::Close };
+    if !client.postponed {
+        client.put_off = 0;
+    }
     ks.cur = client.db;
     ks.no_touch = client.no_touch;
     ks.sees_all = client.import_source && ks.import_mode;
@@ -62,6 +66,9 @@ pub fn client_command(
                 client.last_command = Some(command);
             }
             call(ks, sv, Call { id, argv, command, origin: Origin::Client }, reply, ticker);
+            if ks.put_off {
+                return put_off(ks, sv, id);
+            }
             if let Some(request) = sv.block_request.take() {
                 blocked::begin(ks, sv, id, command, argv, request);
             }
@@ -115,6 +122,20 @@ pub fn client_command(
     }
 }
 
+/// A script was taken back, since a snapshot has to write first what it was about to change.
+#[cold]
+fn put_off(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) -> After {
+    ks.put_off = false;
+    sv.stats.processed -= 1;
+    if let Some(client) = sv.clients.get_mut(id) {
+        client.postponed = true;
+        client.put_off = client.put_off.saturating_add(1);
+    }
+    // Keys past their deadline that it came across are gone all the same.
+    finish_unit(ks, sv);
+    After::Postponed
+}
+
 /// What a client is told because keys were evicted before its command comes before the reply: it may be of a key that
 /// the command is about.
 #[cold]
@@ -142,6 +163,50 @@ fn edits(command: &Command, how: KeyFlags) -> bool {
     // These may answer the old value and put it away as a whole all the same.
     let whole = matches!(command.spec.name, "set" | "getset" | "getdel");
     !whole && !how.intersects(KeyFlags::RO.union(KeyFlags::OW).union(KeyFlags::RM))
+}
+
+/// While a snapshot is made: does the command change a large value in place that is not yet written? Of EXEC, what is
+/// queued decides. What scripts do is not known before they run, but within a transaction they cannot be taken back: there
+/// the keys that they declare count.
+#[cold]
+fn awaits_snapshot(
+    ks: &mut Keyspace,
+    sv: &ServerState,
+    client: &Client,
+    command: &Command,
+    argv: &[&[u8]],
+) -> bool {
+    let Some(multi) = &client.multi else {
+        return command.spec.flags.contains(Flags::WRITE) && changes_owed(ks, command, argv, false);
+    };
+    if command.spec.name != "exec" || multi.abort {
+        return false;
+    }
+    // What a scope may give back cannot be handed over.
+    let scope = sv.config.transaction_rollback && !client.primary;
+    let cur = ks.cur;
+    let waits = multi.queue.iter().any(|queued| {
+        let args: SmallVec<[&[u8]; 8]> = queued.argv.iter().map(|arg| &**arg).collect();
+        if queued.command.full_name == "select" {
+            let db = args.get(1).and_then(|db| crate::util::parse_i64(db));
+            ks.cur =
+                db.and_then(|db| usize::try_from(db).ok()).filter(|db| *db < ks.dbs().len()).unwrap_or(cur);
+        }
+        let flags = queued.command.spec.flags;
+        let script = flags.contains(Flags::SCRIPT)
+            && !crate::script::declares_no_writes(sv, queued.command, args.get(1).copied());
+        (script || flags.contains(Flags::WRITE)) && changes_owed(ks, queued.command, &args, scope)
+    });
+    ks.cur = cur;
+    waits
+}
+
+/// Does it change, or with `all` remove or overwrite as well, a large value that is not yet written?
+fn changes_owed(ks: &mut Keyspace, command: &Command, argv: &[&[u8]], all: bool) -> bool {
+    let keys = crate::keys::find(command.spec, argv).unwrap_or_default();
+    let mut changed =
+        keys.iter().filter(|(_, how)| edits(command, *how) || all && !how.contains(KeyFlags::RO));
+    changed.any(|(at, _)| ks.awaits_snapshot(argv[*at]))
 }
 
 /// Finds the command and judges whether it may run now.
@@ -205,12 +270,8 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             return Ok(Admitted::Postpone);
         }
     }
-    if ks.has_snapshot() && flags.contains(Flags::WRITE) && client.multi.is_none() && !client.primary {
-        let keys = crate::keys::find(command.spec, argv).unwrap_or_default();
-        let mut changed = keys.iter().filter(|(_, how)| edits(command, *how));
-        if changed.any(|(at, _)| ks.awaits_snapshot(argv[*at])) {
-            return Ok(Admitted::Postpone);
-        }
+    if ks.has_snapshot() && awaits_snapshot(ks, sv, client, command, argv) {
+        return Ok(Admitted::Postpone);
     }
     if obeys {
         let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
@@ -542,6 +603,11 @@ pub fn call(
         ks.effects.command(db, argv);
     }
     ks.effects.rewritten = outer;
+    if ks.put_off {
+        // It counts when it runs again.
+        sv.stamp = sv.clock.now_us();
+        return true;
+    }
     if ks.effects.tracking {
         tracking::note_reads(ks, sv, id, command, argv);
     }

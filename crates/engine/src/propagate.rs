@@ -415,16 +415,26 @@ fn select(db: usize, selected: &mut Option<usize>, put: &mut dyn FnMut(&[u8])) {
 pub fn render(argv: &[&[u8]], out: &mut Vec<u8>) {
     let room: usize = argv.iter().map(|arg| arg.len() + 16).sum();
     out.reserve(room + 16);
-    let mut digits = itoa::Buffer::new();
-    out.push(b'*');
-    out.extend_from_slice(digits.format(argv.len()).as_bytes());
-    out.extend_from_slice(b"\r\n");
+    number(b'*', argv.len(), out);
     for arg in argv {
-        out.push(b'$');
-        out.extend_from_slice(digits.format(arg.len()).as_bytes());
-        out.extend_from_slice(b"\r\n");
+        number(b'$', arg.len(), out);
         out.extend_from_slice(arg);
         out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// A mark, a number and a line's end. Most numbers are small, and a piece of constant size is the cheapest to append.
+#[inline]
+fn number(mark: u8, n: usize, out: &mut Vec<u8>) {
+    let digit = |n: usize| b'0' + (n % 10) as u8;
+    match n {
+        0..10 => out.extend_from_slice(&[mark, digit(n), b'\r', b'\n']),
+        10..100 => out.extend_from_slice(&[mark, digit(n / 10), digit(n), b'\r', b'\n']),
+        _ => {
+            out.push(mark);
+            out.extend_from_slice(itoa::Buffer::new().format(n).as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
     }
 }
 
@@ -439,6 +449,17 @@ mod tests {
         effects.reuse(unit);
         let text = String::from_utf8(out).expect("text");
         text.split("\r\n").filter(|part| !part.starts_with(['*', '$'])).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn numbers_have_as_many_digits_as_they_need() {
+        for n in [0, 1, 9, 10, 11, 99, 100, 101, 999, 70_000] {
+            let (arg, mut out) = (vec![b'x'; n], Vec::new());
+            render(&vec![&arg[..]; n.clamp(1, 101)], &mut out);
+            let one = format!("${n}\r\n{}\r\n", "x".repeat(n));
+            let expected = format!("*{}\r\n{}", n.clamp(1, 101), one.repeat(n.clamp(1, 101)));
+            assert!(out == expected.as_bytes(), "{n}");
+        }
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use totality_engine::dump::load::{Fault, LoadOptions, Purpose, begin_snapshot, load};
 use totality_engine::engine::NoTicker;
+use totality_engine::execute::update_recording;
 use totality_engine::loading;
+use totality_engine::persistence::LogState;
 use totality_engine::replay::Replayer;
 use totality_engine::{After, Busy, ClientId, Config, ConnInfo, Engine, ManualClock, Ticker};
 use totality_rdb::file::{self, FileReader};
@@ -50,10 +52,46 @@ fn try_run(engine: &mut Engine, client: ClientId, line: &str) -> (String, After)
     (String::from_utf8_lossy(&out).into_owned(), after)
 }
 
+/// Runs a command; one that has to wait waits. Gives how often it had to.
+fn run_patiently(engine: &mut Engine, client: ClientId, line: &str, file: &mut Vec<u8>) -> (String, usize) {
+    for waits in 0..200 {
+        let (reply, after) = try_run(engine, client, line);
+        if after != After::Postponed {
+            return (reply, waits);
+        }
+        assert_eq!(reply, "", "{line}");
+        while !engine.ks.take_snapshot_moved() {
+            assert!(engine.ks.snapshot_is_awaited(), "{line}");
+            engine.ks.snapshot_step(&mut || true);
+            file.append(&mut engine.ks.take_snapshot_bytes());
+        }
+    }
+    panic!("{line} waits for ever")
+}
+
 fn command(rng: &mut Rng, keys: u64) -> String {
     let (key, other) = (rng.below(keys), rng.below(keys));
     let n = rng.below(1000);
-    match rng.below(30) {
+    match rng.below(36) {
+        30 => format!(
+            "EVAL redis.call('SET','k{other}',{n});redis.call('SREM','s{key}','a{n}')return{{redis.call('DEL','l{other}'),redis.call('HSET','h{key}','a{n}','b')}} 0"
+        ),
+        31 => format!(
+            "EVAL redis.call('PEXPIRE','k{other}',{n});redis.call('RENAME','z{key}','z{other}')return{{redis.call('ZADD','z{key}',1,'a')}} 0"
+        ),
+        32 => format!(
+            "EVAL return{{redis.call('RPUSH','l{key}',1,2,3),redis.call('LTRIM','l{key}',1,-1),redis.call('APPEND','k{other}','x'),redis.call('XADD','x{other}','*','a','b')}} 0"
+        ),
+        33 => format!(
+            "EVAL redis.call('SETRANGE','k{key}',2,'abc')redis.call('FLUSHDB')return{{redis.call('SADD','s{key}',1)}} {}",
+            n % 20 + 30
+        ),
+        34 => format!(
+            "EVAL redis.call('SADD','s{key}',1)redis.call('SPOP','s{other}')redis.call('SMOVE','s{key}','s{other}',1)return{{redis.call('COPY','k{key}','k{other}','REPLACE')}} 0"
+        ),
+        35 => format!(
+            "EVAL redis.call('INCR','k{key}')redis.call('SWAPDB',0,1)return{{redis.call('LPOP','l{key}'),redis.call('ZADD','z{key}',{n},'m')}} 0"
+        ),
         26 => format!("XGROUP CREATE x{key} g{} 0", n % 3),
         27 => format!("XREADGROUP GROUP g{} c{} COUNT 2 STREAMS x{key} >", n % 3, n % 4),
         28 => format!("XACK x{key} g{} 1700000000000-{}", n % 3, n % 5),
@@ -120,6 +158,15 @@ fn sealed(mut file: Vec<u8>) -> Vec<u8> {
 
 /// The file of a snapshot, with `between` called between its steps.
 fn snapshot(engine: &mut Engine, purpose: Purpose, mut between: impl FnMut(&mut Engine)) -> Vec<u8> {
+    snapshot_with(engine, purpose, |engine, _| between(engine))
+}
+
+/// The same; `between` may make steps of its own and append what they gave.
+fn snapshot_with(
+    engine: &mut Engine,
+    purpose: Purpose,
+    mut between: impl FnMut(&mut Engine, &mut Vec<u8>),
+) -> Vec<u8> {
     begin_snapshot(&mut engine.ks, &engine.sv, purpose);
     engine.ks.slow_snapshot();
     let mut file = Vec::new();
@@ -130,7 +177,7 @@ fn snapshot(engine: &mut Engine, purpose: Purpose, mut between: impl FnMut(&mut 
             engine.ks.drop_snapshot();
             return if purpose == Purpose::Commands { file } else { sealed(file) };
         }
-        between(engine);
+        between(engine, &mut file);
     }
 }
 
@@ -224,7 +271,7 @@ fn a_large_value_that_goes_is_handed_over() {
             engine.ks.snapshot_step(&mut || true);
             file.append(&mut engine.ks.take_snapshot_bytes());
         }
-        for line in ["DEL deleted half", "SET overwritten x", "EVAL return{redis.call('DEL','moved')} 0"] {
+        for line in ["DEL deleted half", "SET overwritten x", "UNLINK moved"] {
             assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
         }
         clock.advance_ms(2000);
@@ -287,11 +334,13 @@ fn who_wants_to_change_a_large_value_waits_until_it_is_written() {
     file.append(&mut engine.ks.take_snapshot_bytes());
     engine.ks.drop_snapshot();
     assert_eq!(digest(&sealed(file), &clock), before);
-    // A transaction has it written at once.
+    // A transaction waits as a whole.
     begin_snapshot(&mut engine.ks, &engine.sv, Purpose::File);
-    for line in ["MULTI", "SADD set newer", "EXEC"] {
+    for line in ["MULTI", "SET other 3", "SELECT 0", "SADD set newer"] {
         assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
     }
+    assert_eq!(try_run(&mut engine, client, "EXEC").1, After::Postponed);
+    assert_eq!(run_patiently(&mut engine, client, "EXEC", &mut Vec::new()).0, "*3\r\n+OK\r\n+OK\r\n:1\r\n");
     // Nor does who overwrites or removes the whole of it wait: the snapshot takes it over.
     for line in ["SUNIONSTORE set other-set", "SETEX string 10 short", "UNLINK stream"] {
         assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
@@ -301,6 +350,169 @@ fn who_wants_to_change_a_large_value_waits_until_it_is_written() {
     engine.ks.drop_snapshot();
     assert!(engine.ks.take_snapshot_moved());
     assert_eq!(try_run(&mut engine, client, "RPUSH list newer").1, After::Continue);
+}
+
+/// A large value of each kind.
+fn fill_large(engine: &mut Engine, client: ClientId) {
+    for i in 0..3000 {
+        let text = format!("{i}-and-quite-a-few-more-bytes-of-text-so-that-it-is-long");
+        run(engine, client, &format!("HSET hash {text} {i}"));
+        run(engine, client, &format!("SADD set {text}"));
+        run(engine, client, &format!("ZADD zset {i} {text}"));
+        run(engine, client, &format!("RPUSH list {text}"));
+        run(engine, client, &format!("XADD stream 1-{} f {text}", i + 1));
+    }
+    run(engine, client, &format!("SET string {}", "x".repeat(2 << 20)));
+}
+
+/// The rest of a snapshot.
+fn rest(engine: &mut Engine, mut file: Vec<u8>) -> Vec<u8> {
+    loop {
+        let ended = engine.ks.snapshot_step(&mut || true);
+        file.append(&mut engine.ks.take_snapshot_bytes());
+        if ended {
+            engine.ks.drop_snapshot();
+            return sealed(file);
+        }
+    }
+}
+
+#[test]
+fn a_script_that_changes_a_large_value_is_taken_back_and_waits() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let edits = [
+        "redis.call('HSET','hash','a','b')redis.call('SREM','set','x')redis.call('SADD','set','x')redis.call('ZINCRBY','zset',1,'a')redis.call('RPUSH','list','a')redis.call('XADD','stream','2-*','a','b')redis.call('APPEND','string','a')",
+        "for\ti=1,6\tdo\tredis.call('DEL',({'hash','set','zset','list','stream','string'})[i])end",
+        "for\ti=1,6\tdo\tlocal\tkey=({'hash','set','zset','list','stream','string'})[i]redis.pcall('RENAME',key,'new-'..key)end",
+        "for\ti=1,6\tdo\tredis.pcall('EXPIRE',({'hash','set','zset','list','stream','string'})[i],100)end",
+        "for\ti=1,6\tdo\tredis.pcall('SET',({'hash','set','zset','list','stream','string'})[i],'short')end",
+    ];
+    for edit in edits {
+        for header in ["", "---\t@rollback\ton\n"] {
+            let (mut engine, client) = engine(&clock);
+            fill_large(&mut engine, client);
+            run(&mut engine, client, "SET n 1");
+            run(&mut engine, client, "SET gone 1 PX 10");
+            let listener = engine.connect(ConnInfo::default());
+            run(&mut engine, listener, "SUBSCRIBE news");
+            clock.advance_ms(20);
+            let before = run(&mut engine, client, "DEBUG DIGEST");
+            begin_snapshot(&mut engine.ks, &engine.sv, Purpose::File);
+            let mut file = Vec::new();
+            let script = format!(
+                "EVAL {header}redis.call('INCR','n')redis.call('PUBLISH','news',redis.call('EXISTS','gone')){edit}\treturn\tredis.call('INCR','n') 0"
+            );
+            let dirty = engine.ks.dirty;
+            let (reply, after) = try_run(&mut engine, client, &script);
+            assert_eq!((reply.as_str(), after), ("", After::Postponed), "{edit}");
+            let early = engine.ks.snapshot_copied();
+            assert!(early < 1000, "something large was written at once");
+            assert_eq!(engine.ks.dirty, dirty);
+            assert_eq!(run(&mut engine, client, "GET n"), "$1\r\n1\r\n", "it was taken back");
+            // What only reads does not wait, nor does what changes something small.
+            let fine = [
+                "EVAL return\tredis.call('HLEN','hash') 1 hash",
+                "EVAL return\tredis.call('SET','m',1) 0",
+                "EVAL_RO return\tredis.call('HLEN','hash') 1 hash",
+            ];
+            for line in fine {
+                assert_eq!(try_run(&mut engine, client, line).1, After::Continue, "{line}");
+            }
+            run(&mut engine, client, "DEL m");
+            let (reply, waits) = run_patiently(&mut engine, client, &script, &mut file);
+            assert_eq!((reply.as_str(), waits), (":3\r\n", 6), "{edit}");
+            assert!(engine.ks.snapshot_copied() - early < 10_000, "something large was written at once");
+            assert_eq!(run(&mut engine, client, "GET n"), "$1\r\n3\r\n");
+            let expected = run(&mut engine, client, "DEBUG DIGEST");
+            let file = rest(&mut engine, file);
+            assert_eq!(digest(&file, &clock), before, "{edit}");
+            assert_eq!(run(&mut engine, client, "DEBUG DIGEST"), expected);
+        }
+    }
+}
+
+#[test]
+fn a_script_that_cannot_be_taken_back_has_it_written_at_once() {
+    let clock = ManualClock::new(1_700_000_000_000_000);
+    let many = "for\ti=1,60000\tdo\tredis.call('SET','key:'..i,i)end\t";
+    let savepoint = "redis.savepoint(function()redis.call('INCR','n')end)";
+    for before in [many, savepoint] {
+        let (mut engine, client) = engine(&clock);
+        fill_large(&mut engine, client);
+        let was = run(&mut engine, client, "DEBUG DIGEST");
+        begin_snapshot(&mut engine.ks, &engine.sv, Purpose::File);
+        let script = format!("EVAL {before}return\tredis.call('SADD','set','new') 0");
+        let (reply, after) = try_run(&mut engine, client, &script);
+        assert_eq!((reply.as_str(), after), (":1\r\n", After::Continue), "{before}");
+        assert!(engine.ks.take_snapshot_bytes().len() > 100_000);
+        engine.ks.drop_snapshot();
+        let (mut engine, client) = self::engine(&clock);
+        fill_large(&mut engine, client);
+        begin_snapshot(&mut engine.ks, &engine.sv, Purpose::File);
+        run(&mut engine, client, "MULTI");
+        run(&mut engine, client, &script);
+        assert_eq!(try_run(&mut engine, client, "EXEC").1, After::Continue, "nobody knew");
+        let file = rest(&mut engine, Vec::new());
+        assert_eq!(digest(&file, &clock), was);
+    }
+}
+
+/// Commands whose outcome is no chance.
+fn certain(rng: &mut Rng, keys: u64) -> String {
+    loop {
+        let line = command(rng, keys);
+        if !line.contains("SPOP") {
+            return line;
+        }
+    }
+}
+
+#[test]
+fn who_waits_has_his_effects_once_and_in_order() {
+    let mut waited = 0;
+    for seed in 1..=12 {
+        let clock = ManualClock::new(1_700_000_000_000_000);
+        let mut rng = Rng(u64::wrapping_mul(seed, 0x9E37_79B9_7F4A_7C15));
+        let mut both = [engine(&clock), engine(&clock)];
+        for (engine, _) in &mut both {
+            engine.sv.persist.log.state = LogState::On;
+            update_recording(&mut engine.ks, &engine.sv);
+            if seed % 2 == 0 {
+                engine.sv.config.set("transaction-rollback", &[b"yes"]).unwrap();
+            }
+        }
+        for _ in 0..2000 {
+            let line = certain(&mut rng, 100);
+            if !line.starts_with("FLUSH") {
+                both.iter_mut().for_each(|(engine, client)| drop(run(engine, *client, &line)));
+            }
+        }
+        let [(engine, client), (other, twin)] = &mut both;
+        let before = snapshot(engine, Purpose::File, |_| {});
+        let mut transaction = false;
+        let meanwhile = snapshot_with(engine, Purpose::File, |engine, file| {
+            for _ in 0..rng.below(4) {
+                let line = match rng.below(8) {
+                    0 if transaction => "EXEC".to_owned(),
+                    0 => "MULTI".to_owned(),
+                    _ => certain(&mut rng, 100),
+                };
+                transaction = if line == "MULTI" { true } else { transaction && line != "EXEC" };
+                let (reply, waits) = run_patiently(engine, *client, &line, file);
+                waited += waits;
+                assert_eq!(reply, run(other, *twin, &line), "seed {seed}: {line}");
+            }
+        });
+        let (log, other_log) = (&engine.sv.persist.log.buffer, &other.sv.persist.log.buffer);
+        assert!(log == other_log, "seed {seed}: the effects are not the same");
+        assert_eq!(digest(&before, &clock), digest(&meanwhile, &clock), "seed {seed}");
+        for (engine, client) in [(engine, client), (other, twin)] {
+            run(engine, *client, "DISCARD");
+            assert_eq!(engine.ks.undo.depth(), 0);
+            assert_eq!(engine.ks.used_memory(), engine.ks.recount_memory());
+        }
+    }
+    assert!(waited > 100, "{waited}");
 }
 
 /// Counts how often others could be served; the loading ends at the last time that is allowed.

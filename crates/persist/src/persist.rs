@@ -677,10 +677,12 @@ impl Persist {
         if began < self.next_step {
             return;
         }
+        // Clients are not to wait for a slow disk or replica.
+        let awaited = ks.snapshot_is_awaited();
         let room = match &mut running.sink {
-            Sink::File(writer) => writer.has_room(),
+            Sink::File(writer) => writer.has_room() || awaited,
             // Who takes it sets the next step to now.
-            Sink::Replicas(pipe) if pipe.bytes.is_empty() => true,
+            Sink::Replicas(pipe) if pipe.bytes.is_empty() || awaited => true,
             Sink::Replicas(_) => {
                 self.next_step = began + Duration::from_millis(100);
                 return;

@@ -128,6 +128,10 @@ impl Keyspace {
         });
         let (mut gone, due) = (0, keys.len());
         for key in keys {
+            if self.snapshot.is_some() && self.awaits_snapshot(&key) {
+                // Its fields go when it is written.
+                continue;
+            }
             loop {
                 let n = self.expire_fields(&key);
                 gone += n;

@@ -192,6 +192,11 @@ pub struct Keyspace {
     pub(crate) snapshot_moved: bool,
     /// A large value had to be written at once.
     pub(crate) snapshot_held_up: bool,
+    /// True while a run is under way that can be put off: a scope around it takes back all that it did.
+    pub(crate) may_put_off: bool,
+    /// It is to be put off: it is about to change a large value that the snapshot has not got. All that it does from
+    /// now on is taken back.
+    pub(crate) put_off: bool,
     /// The database that the expiry cycle begins with.
     pub(crate) expire_db: usize,
     /// Settings of the LFU counters; `None` under any other policy.
@@ -245,6 +250,8 @@ impl Keyspace {
             snapshot: None,
             snapshot_moved: false,
             snapshot_held_up: false,
+            may_put_off: false,
+            put_off: false,
             expire_db: 0,
             lfu: None,
             may_expire: true,

@@ -7,8 +7,8 @@
 //!
 //! A large value is written in pieces. One that goes (deleted, overwritten, past its deadline, evicted) before it is
 //! written is handed over to the snapshot as it is. A client that wants to change one in place is made to wait until it is
-//! written; scripts and transactions have it written at once. What else is about to change while a large value is half
-//! written is put aside until that is complete.
+//! written, and so is EXEC. A script that does so without having said it is taken back, and run again when it is written.
+//! What else is about to change while a large value is half written is put aside until that is complete.
 
 use super::volatile::Mark;
 use super::{Entry, Keyspace, NO_EXPIRY};
@@ -234,6 +234,11 @@ impl Keyspace {
         waits
     }
 
+    /// True while a client waits for a large value to be written.
+    pub fn snapshot_is_awaited(&self) -> bool {
+        self.snapshot.as_ref().is_some_and(|snapshot| snapshot.awaited)
+    }
+
     /// True once after large values were written that clients waited for.
     pub fn take_snapshot_moved(&mut self) -> bool {
         std::mem::take(&mut self.snapshot_moved)
@@ -250,9 +255,20 @@ impl Keyspace {
         owed
     }
 
-    /// Writes a large value at once, since it is about to change.
+    /// A large value is about to change: the run that does so is put off, or else the value is written at once.
     #[cold]
     pub(super) fn write_for_snapshot(&mut self, db: usize, hash: u64, key: &[u8]) {
+        if self.put_off {
+            return;
+        }
+        if self.may_put_off && self.undo.is_open() {
+            let cur = std::mem::replace(&mut self.cur, db);
+            self.put_off = self.awaits_snapshot(key);
+            self.cur = cur;
+            if self.put_off {
+                return;
+            }
+        }
         let Some(mut snapshot) = self.snapshot.take() else { return };
         snapshot.write_owed(self, db, hash, key);
         self.snapshot = Some(snapshot);
@@ -261,7 +277,11 @@ impl Keyspace {
     /// Hands over a large value that was taken out of its table.
     #[cold]
     pub(super) fn give_to_snapshot(&mut self, db: usize, entry: Entry) {
-        if let Some(entry) = self.snapshot.as_mut().and_then(|snapshot| snapshot.adopt(db, entry)) {
+        let refused = match &mut self.snapshot {
+            Some(snapshot) => snapshot.adopt(db, entry),
+            None => Some(entry),
+        };
+        if let Some(entry) = refused {
             self.discard(entry.value);
         }
     }

@@ -41,7 +41,8 @@ impl Keyspace {
             // It stays only until its place is wanted: a key is never there twice.
             self.expire_now(db, key);
         }
-        let owed = self.snapshot.is_some() && self.keep_for_snapshot(db, hash, key);
+        // What is put off changes nothing, in the end.
+        let owed = self.snapshot.is_some() && !self.put_off && self.keep_for_snapshot(db, hash, key);
         let (mut accounted, mut timed) = (0, false);
         if let Some(pos) = pos {
             let entry = self.dbs[db].dict.get(pos);
@@ -101,7 +102,7 @@ impl Keyspace {
 
     /// Takes an entry, whose value is used further, out of its table and settles the account.
     pub(super) fn unlink(&mut self, db: usize, pos: Pos) -> Entry {
-        if self.snapshot.is_some() {
+        if self.snapshot.is_some() && !self.put_off {
             self.keep_entry(db, pos, true);
         }
         self.take_out(db, pos)

@@ -59,6 +59,8 @@ pub struct Run<'a> {
     pub deadline: Deadline,
     /// Why it was stopped.
     pub stopped: Option<Reason>,
+    /// A scope is open around it only so that it can be put off; see [`Keyspace::put_off`].
+    pub tentative: bool,
     /// A write command was called.
     pub wrote: bool,
     /// Protocol that replies of `redis.call` are shaped by.
@@ -87,6 +89,9 @@ pub struct RunCounts {
     /// When it was first looked at: wall time and processor time, in microseconds.
     pub looked: Option<(u64, u64)>,
 }
+
+/// Bytes that taking back a run may need which is no all-or-nothing one: it is to take no long time.
+const TENTATIVE: usize = 2 << 20;
 
 /// More declared keys than this are looked up in a set.
 /// What a script accessed when no argument names it.
@@ -192,6 +197,7 @@ impl Host for ScriptHost<'_> {
         if self.sv.config.script_rollback == 0 {
             return Err("savepoints are switched off by script-rollback never".to_owned());
         }
+        self.stay();
         self.ks.open_scope();
         Ok(())
     }
@@ -265,8 +271,7 @@ impl ScriptHost<'_> {
                 let call = Call { id: self.client, argv: &argv, command, origin: Origin::Script };
                 let sink = Reply::lua(reply, self.run.proto);
                 let fine = execute::call(self.ks, self.sv, call, sink, self.ticker);
-                if self.ks.undo.is_over() && !self.run.unlimited {
-                    self.run.stopped = Some(Reason::Undo);
+                if self.ks.undo.is_open() && self.must_stop() {
                     return Flow::Stop;
                 }
                 if !fine && raise { Flow::Raise } else { Flow::Return }
@@ -275,6 +280,32 @@ impl ScriptHost<'_> {
                 self.refuse(command, &text, reply);
                 if raise { Flow::Raise } else { Flow::Return }
             }
+        }
+    }
+
+    /// Behind a command in a scope: is the run to end, since it is put off or needs too much to be taken back?
+    fn must_stop(&mut self) -> bool {
+        if self.ks.put_off {
+            return true;
+        }
+        if self.run.tentative {
+            if self.ks.undo.bytes() > TENTATIVE {
+                self.stay();
+            }
+            return false;
+        }
+        let over = self.ks.undo.is_over() && !self.run.unlimited;
+        if over {
+            self.run.stopped = Some(Reason::Undo);
+        }
+        over
+    }
+
+    /// What the run did stays: it cannot be put off any longer.
+    fn stay(&mut self) {
+        if std::mem::take(&mut self.run.tentative) {
+            self.ks.commit_scope();
+            self.ks.may_put_off = false;
         }
     }
 
@@ -358,6 +389,9 @@ impl ScriptHost<'_> {
         let flags = command.spec.flags;
         if flags.contains(Flags::NOSCRIPT) && self.sv.deny_in_scripts {
             return refused(Some(command), "ERR This Redis command is not allowed from script");
+        }
+        if flags.contains(Flags::NO_ROLLBACK) {
+            self.stay();
         }
         if self.ks.undo.is_open() && flags.contains(Flags::NO_ROLLBACK) {
             return Err(Refused { command: Some(command), text: execute::not_in_scope(command) });

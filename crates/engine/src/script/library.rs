@@ -289,6 +289,7 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
         unlimited: false,
         deadline: Deadline { at_us: cx.sv.clock.now_us() + LOAD_TIMEOUT_US, ms: LOAD_TIMEOUT_US / 1000 },
         stopped: None,
+        tentative: false,
         wrote: false,
         proto: Proto::Resp2,
         slot: None,

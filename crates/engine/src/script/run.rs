@@ -111,6 +111,8 @@ fn start(
     let writes_nothing = read_only || flags.contains(ScriptFlags::NO_WRITES);
     let rollback = rollback::wanted(&cx.sv.config, flags)? && !writes_nothing;
     let oom = permit(cx, flags, read_only, rollback, dry)?;
+    let may_wait = !writes_nothing && !dry && debugger.is_none() && may_wait(cx);
+    let tentative = may_wait && !rollback;
     let (keys, argv) = cx.args[first..].split_at(numkeys);
     let inputs = Inputs { keys, argv };
     let name = match &subject {
@@ -141,6 +143,7 @@ fn start(
         unlimited: cx.origin == Origin::Replay,
         deadline: deadline(cx, traits.deadline_ms),
         stopped: None,
+        tentative,
         wrote: false,
         proto: Proto::Resp2,
         slot: keys
@@ -175,9 +178,10 @@ fn start(
     cx.sv.scripts.turn();
     let db = cx.ks.cur;
     let scopes = cx.ks.undo.depth();
-    if rollback {
+    if rollback || tentative {
         cx.ks.open_scope();
     }
+    cx.ks.may_put_off = may_wait;
     let mut host = ScriptHost { ks: cx.ks, sv: cx.sv, ticker: cx.ticker, client: cx.client, run };
     let ended = match &subject {
         Subject::Script { code: Code::Loaded(chunk), .. } => {
@@ -190,16 +194,25 @@ fn start(
         },
     };
     let resp3 = host.run.proto == Proto::Resp3;
+    let scope = rollback || host.run.tentative;
     let (stopped, counts, wrote) = (host.run.stopped, host.run.counts, host.run.wrote);
     cx.sv.scripts.turn();
     cx.sv.depth -= 1;
     cx.sv.running = None;
     cx.ks.cur = db;
     cx.ks.effects.set_targets(Targets::ALL);
+    cx.ks.may_put_off = false;
+    if cx.ks.put_off {
+        while cx.ks.undo.depth() > scopes {
+            cx.ks.take_back();
+        }
+        give_back(cx, &subject, vm);
+        return Ok(());
+    }
     cx.sv.scripts.random = Some(vm.random_state());
     let result = vm.result(0);
     let failure = failure(result, &ended, flags, stopped);
-    close_scopes(cx, scopes, rollback, failure);
+    close_scopes(cx, scopes + usize::from(scope), scope, failure.filter(|_| rollback));
     let error = match ended {
         Ok(()) => {
             let error = returned_error(result);
@@ -243,6 +256,18 @@ fn start(
     }
     give_back(cx, &subject, vm);
     Ok(())
+}
+
+/// Times that a client's script waits for a snapshot.
+const WAITS: u8 = 64;
+
+/// May the run be taken back, to run again when a snapshot has written what it was about to change?
+#[inline]
+fn may_wait(cx: &Cx<'_>) -> bool {
+    cx.ks.has_snapshot()
+        && cx.origin == Origin::Client
+        && !cx.ks.undo.is_open()
+        && cx.sv.clients.get(cx.client).is_some_and(|client| !client.primary && client.put_off < WAITS)
 }
 
 /// The place of a script or function among what is tracked.
@@ -361,15 +386,14 @@ fn failure(
     }
 }
 
-/// Ends the scopes that the run opened: savepoints that a stop left open, then its own.
-fn close_scopes(cx: &mut Cx<'_>, before: usize, rollback: bool, failure: Option<Reason>) {
-    let own = before + usize::from(rollback);
+/// Ends the scopes that the run opened: savepoints that a stop left open, then `own` when there is one.
+fn close_scopes(cx: &mut Cx<'_>, own: usize, scope: bool, failure: Option<Reason>) {
     while cx.ks.undo.depth() > own {
         cx.ks.take_back();
         cx.sv.stats.rollbacks.count(Reason::Savepoint);
     }
     match failure {
-        _ if !rollback => {}
+        _ if !scope => {}
         None => cx.ks.commit_scope(),
         Some(reason) => {
             cx.ks.take_back();
