@@ -7,6 +7,7 @@
 //! Offsets count the bytes of the stream, as Redis's do.
 
 pub mod backlog;
+pub mod channel;
 pub mod failover;
 pub mod link;
 pub mod replica;
@@ -178,6 +179,15 @@ pub struct Replication {
     pub selected: Option<usize>,
     /// Replicas, in the order in which they came.
     pub replicas: Vec<Replica>,
+    /// Places from which on the stream is kept for replicas that get their snapshot on another connection.
+    pub anchors: Vec<channel::Anchor>,
+    /// Seconds for which such a place is kept when that connection is gone.
+    pub grace: i64,
+    /// Bytes of the primary's stream that a replica keeps until its snapshot is loaded, and the most that there were.
+    pub kept: (u64, u64),
+    /// DEBUG PAUSE-AFTER-FORK: the process stops when a snapshot for replicas has begun, and before a replica asks for
+    /// the stream on its main connection.
+    pub stops: bool,
     /// Unix time in seconds since when there are none.
     pub none_since: i64,
     /// Replicas that acknowledge in time, as `min-replicas-to-write` counts them.
@@ -210,6 +220,10 @@ impl Replication {
             backlog: None,
             selected: None,
             replicas: Vec::new(),
+            anchors: Vec::new(),
+            grace: channel::GRACE,
+            kept: (0, 0),
+            stops: false,
             none_since: (now_us / 1_000_000) as i64,
             good: 0,
             restored: None,
@@ -322,7 +336,8 @@ impl Replication {
     /// Drops what neither the configured size nor a replica needs.
     pub fn trim(&mut self) {
         let Some(backlog) = &mut self.backlog else { return };
-        let needed = self.replicas.iter().filter(|r| r.needs_stream()).map(|r| r.next).min();
+        let needed = self.replicas.iter().filter(|r| r.needs_stream()).map(|r| r.next);
+        let needed = needed.chain(self.anchors.iter().map(|anchor| anchor.next)).min();
         backlog.trim(needed);
     }
 
@@ -383,7 +398,8 @@ pub fn attach(ks: &mut Keyspace, sv: &mut ServerState, replica: Replica) {
 pub fn detach(ks: &mut Keyspace, sv: &mut ServerState, client: ClientId) {
     let Some(at) = sv.repl.replicas.iter().position(|replica| replica.client == client) else { return };
     let name = sv.repl.replicas[at].name(sv);
-    sv.repl.replicas.remove(at);
+    let whole = sv.repl.replicas.remove(at).state == ReplicaState::Done;
+    channel::left(sv, client, whole);
     sv.log(LogLevel::Notice, format!("Connection with replica {name} lost."));
     if sv.repl.replicas.is_empty() {
         sv.repl.none_since = (sv.stamp / 1_000_000) as i64;
@@ -454,6 +470,7 @@ pub(crate) fn begin_behind(ks: &mut Keyspace, sv: &mut ServerState, id: String, 
 
 /// Closes the connections of all replicas: they come back and ask how to go on.
 pub fn drop_replicas(sv: &mut ServerState) {
+    sv.repl.anchors.clear();
     for replica in &sv.repl.replicas {
         sv.outgoing.push_back(Outgoing::Kill { client: replica.client, after_reply: false });
     }

@@ -220,6 +220,7 @@ impl ServerState {
             + self.clients.len() * size_of::<Client>()
             + self.client_memory
             + self.scripts.memory()
+            + self.repl.kept.0 as usize
     }
 
     /// Bytes received and sent by all connections so far.

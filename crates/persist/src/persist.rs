@@ -877,7 +877,8 @@ impl Persist {
         if !std::mem::take(&mut sv.persist.flushed) {
             return;
         }
-        if matches!(self.running.as_ref().map(|r| r.job), Some(Job::Snapshot)) {
+        // Replicas that wait for one come back and get an empty one.
+        if matches!(self.running.as_ref().map(|r| r.job), Some(Job::Snapshot | Job::Sync)) {
             self.cancel(ks, sv);
             sv.log(LogLevel::Notice, "Background saving was given up: the data set was emptied");
         }

@@ -102,6 +102,18 @@ impl Server {
         if conn.blocked || conn.postponed {
             return self.read_ahead(key);
         }
+        // What came before this connection was the primary's is executed before more is read from it.
+        if conn.primary
+            && !conn.backlog
+            && let Some(mut block) = self.follower.kept.take()
+        {
+            match conn.input.is_empty() {
+                true => conn.input = block,
+                false => conn.input.append(&mut block),
+            }
+            conn.backlog = true;
+            self.engine.sv.repl.kept.0 = self.follower.kept.len() as u64;
+        }
         // A request that arrives whole lives in the shared buffer; only the rest of one needs its own.
         let own = !conn.input.is_empty();
         let primary = conn.primary.then_some(conn.net.0);
@@ -124,7 +136,10 @@ impl Server {
         if ended {
             self.note_failed_handshake(key);
             self.ended(key);
-        } else if self.io.conns.get(key).is_some_and(|c| c.backlog || (c.readable && c.fate == Fate::Open)) {
+        } else if self.io.conns.get(key).is_some_and(|c| {
+            c.backlog
+                || (c.fate == Fate::Open && (c.readable || (c.primary && !self.follower.kept.is_empty())))
+        }) {
             self.io.enqueue(key);
         }
         self.io.enqueue_write(key);
@@ -193,7 +208,7 @@ impl Server {
     /// A client whose commands must wait: notices when it leaves, and reads a little.
     fn read_ahead(&mut self, key: usize) {
         let Some(conn) = self.io.conns.get_mut(key) else { return };
-        if !conn.readable {
+        if !conn.readable || (conn.primary && !self.follower.kept.is_empty()) {
             return;
         }
         if conn.input.len() >= AHEAD {

@@ -561,3 +561,11 @@ pub(crate) fn raise_file_limit(io: &mut Io) {
     ));
     io.settings.max_clients = lowered;
 }
+
+/// DEBUG PAUSE-AFTER-FORK: the process stops until somebody lets it go on (SIGCONT), for tests of what is in between.
+pub(crate) fn stop_if_told(sv: &totality_engine::state::ServerState) {
+    if sv.repl.stops {
+        // Where it is refused the process goes on.
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
+    }
+}

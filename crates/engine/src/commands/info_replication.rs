@@ -25,13 +25,14 @@ pub(super) fn section(_: &Keyspace, sv: &ServerState, out: &mut String) {
         let (port, offset, lag) = (replica.told.port, replica.ack, replica.lag(now));
         let _ = write!(
             out,
-            "slave{i}:ip={ip},port={port},state={state},offset={offset},lag={lag},type=replica\r\n"
+            "slave{i}:ip={ip},port={port},state={state},offset={offset},lag={lag},type={}\r\n",
+            replica.kind()
         );
     }
     let (first, len) = repl.backlog.as_ref().map_or((0, 0), |backlog| (backlog.first() + 1, backlog.len()));
     let _ = write!(
         out,
-        "replicas_waiting_psync:0\r\n\
+        "replicas_waiting_psync:{}\r\n\
          master_failover_state:{}\r\n\
          master_replid:{}\r\n\
          master_replid2:{}\r\n\
@@ -41,6 +42,7 @@ pub(super) fn section(_: &Keyspace, sv: &ServerState, out: &mut String) {
          repl_backlog_size:{}\r\n\
          repl_backlog_first_byte_offset:{first}\r\n\
          repl_backlog_histlen:{len}\r\n",
+        repl.anchors.len(),
         repl.failover.state.name(),
         repl.id,
         repl.id2,
@@ -64,14 +66,16 @@ fn of_replica(sv: &ServerState, upstream: &Upstream, now: i64, out: &mut String)
          master_sync_in_progress:{}\r\n\
          slave_read_repl_offset:{}\r\n\
          slave_repl_offset:{}\r\n\
-         replicas_repl_buffer_size:0\r\n\
-         replicas_repl_buffer_peak:0\r\n",
+         replicas_repl_buffer_size:{}\r\n\
+         replicas_repl_buffer_peak:{}\r\n",
         upstream.host,
         upstream.port,
         if up { "up" } else { "down" },
         u8::from(transfer),
         upstream.read_offset,
         sv.repl.offset,
+        sv.repl.kept.0,
+        sv.repl.kept.1,
     );
     if transfer {
         let t = &upstream.transfer;

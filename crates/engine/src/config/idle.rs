@@ -161,8 +161,6 @@ pub enum Why {
     Title,
     /// The server always presents itself to clients as Redis does (`redis_version`, HELLO, error texts), there is no logo, and nothing that `ignore-warnings` names is warned of.
     Names,
-    /// Not there yet; see above, at replication.
-    Replication,
     /// Not there yet.
     Later,
 }
@@ -181,7 +179,6 @@ impl Why {
         Why::Checked,
         Why::Title,
         Why::Names,
-        Why::Replication,
         Why::Later,
     ];
 
@@ -217,7 +214,6 @@ impl Why {
             Why::Names => {
                 "The server always presents itself to clients as Redis does (`redis_version`, HELLO, error texts), there is no logo, and nothing that `ignore-warnings` names is warned of."
             }
-            Why::Replication => "Not there yet; see above, at replication.",
             Why::Later => "Not there yet.",
         }
     }
@@ -333,15 +329,6 @@ pub static IDLE: &[Param] = &[
     idle("always-show-logo", &[], Why::Names, FIXED, "no", Check::Bool),
     idle("extended-redis-compatibility", &[], Why::Names, NONE, "no", Check::Bool),
     idle("ignore-warnings", &[], Why::Names, NONE, "", Check::Text),
-    idle("dual-channel-replication-enabled", &[], Why::Replication, NONE, "no", Check::Bool),
-    idle(
-        "replica-full-sync-buffer-limit",
-        &[],
-        Why::Replication,
-        NONE,
-        "0",
-        Check::Memory(0, 18446744073709551615),
-    ),
     idle("cluster-announce-client-ipv4", &[], Why::Later, NONE, "", Check::Text),
     idle("cluster-announce-client-ipv6", &[], Why::Later, NONE, "", Check::Text),
     idle("cluster-announce-client-port", &[], Why::Later, NONE, "0", Check::Int(0, 65535)),

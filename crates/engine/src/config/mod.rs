@@ -210,6 +210,11 @@ pub struct Config {
     pub rdb_del_sync_files: bool,
     /// Connections of replicas wait for packets to fill (`repl-disable-tcp-nodelay`).
     pub repl_disable_tcp_nodelay: bool,
+    /// Full syncs use two connections where both sides can (`dual-channel-replication-enabled`).
+    pub dual_channel_replication: bool,
+    /// Bytes of the stream that a replica keeps until its snapshot is loaded (`replica-full-sync-buffer-limit`); 0: the
+    /// hard limit of what waits for replicas.
+    pub replica_full_sync_buffer_limit: u64,
     pub repl_backlog_ttl: u64,
     /// Index of `disabled`, `on-empty-db`, `swapdb`, `flush-before-load`.
     pub repl_diskless_load: usize,
@@ -355,6 +360,8 @@ impl Default for Config {
             primaryuser: String::new(),
             rdb_del_sync_files: false,
             repl_disable_tcp_nodelay: false,
+            dual_channel_replication: false,
+            replica_full_sync_buffer_limit: 0,
             repl_backlog_ttl: 3600,
             repl_diskless_load: 0,
             repl_diskless_sync: true,

@@ -272,6 +272,8 @@ pub static PARAMS: &[Param] = &[
     alias("primaryuser", &["masteruser"], Kind::Text(field!(primaryuser))),
     free("rdb-del-sync-files", Kind::Bool(field!(rdb_del_sync_files))),
     free("repl-backlog-ttl", Kind::Uint(field!(repl_backlog_ttl), 0, MAX)),
+    free("dual-channel-replication-enabled", Kind::Bool(field!(dual_channel_replication))),
+    free("replica-full-sync-buffer-limit", Kind::Memory(field!(replica_full_sync_buffer_limit), 0, MAX)),
     free("repl-disable-tcp-nodelay", Kind::Bool(field!(repl_disable_tcp_nodelay))),
     free("repl-diskless-load", Kind::Enum(field!(repl_diskless_load), &DISKLESS_LOAD)),
     free("repl-diskless-sync", Kind::Bool(field!(repl_diskless_sync))),

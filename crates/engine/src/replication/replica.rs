@@ -20,6 +20,12 @@ pub struct Announced {
     pub rdb_only: bool,
     /// Parts that its snapshot is to leave out.
     pub without: Without,
+    /// `capa dual-channel`, where this server has it too: it takes the snapshot on a connection of its own.
+    pub dual: bool,
+    /// This is that connection.
+    pub rdb_channel: bool,
+    /// That connection's id, told by the one that gets the stream.
+    pub rdb_client: Option<i64>,
 }
 
 /// Parts that a snapshot leaves out (`rdb-filter-only`).
@@ -47,6 +53,8 @@ pub enum ReplicaState {
     WaitEnd,
     /// Its snapshot is being sent from disk.
     SendBulk,
+    /// It gets the stream, and keeps it until it has loaded the snapshot that comes on another connection.
+    Loading,
     /// It reads the stream.
     Online,
     /// It got all that it asked for (`rdb-only`) and is to go away.
@@ -59,6 +67,7 @@ impl ReplicaState {
         match self {
             ReplicaState::WaitStart | ReplicaState::WaitEnd => "wait_bgsave",
             ReplicaState::SendBulk => "send_bulk",
+            ReplicaState::Loading => "bg_transfer",
             ReplicaState::Online => "online",
             ReplicaState::Done => "rdb_transmitted",
         }
@@ -110,12 +119,22 @@ impl Replica {
 
     /// True when bytes of the stream may be handed to its connection.
     pub fn reads_stream(&self) -> bool {
-        self.state == ReplicaState::Online && !self.await_ack && !self.told.rdb_only
+        let online = self.state == ReplicaState::Online && !self.await_ack;
+        (online || self.state == ReplicaState::Loading) && !self.told.rdb_only
     }
 
     /// True when bytes of the stream have to be kept until it reads them.
     pub fn needs_stream(&self) -> bool {
         self.state != ReplicaState::WaitStart && self.state != ReplicaState::Done && !self.told.rdb_only
+    }
+
+    /// Which connection of it this is, as INFO shows it.
+    pub fn kind(&self) -> &'static str {
+        match self.state {
+            _ if self.told.rdb_channel => "rdb-channel",
+            ReplicaState::Loading => "main-channel",
+            _ => "replica",
+        }
     }
 
     /// Seconds since it acknowledged last; 0 while it is being synchronized.

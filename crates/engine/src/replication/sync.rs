@@ -1,7 +1,7 @@
 //! A replica asks for the stream: from where it stopped, or with a snapshot before it. The snapshot itself is made and
 //! sent by the owner of the connections, who finds the replica in the state [`ReplicaState::WaitStart`].
 
-use super::{Announced, FailoverState, LinkState, Replica, ReplicaState, Request};
+use super::{Announced, FailoverState, LinkState, Replica, ReplicaState, Request, channel};
 use crate::client::ClientId;
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
@@ -68,7 +68,11 @@ pub(crate) fn go_on(cx: &mut Cx<'_>, offset: i64) -> bool {
     }
     let bytes = cx.sv.repl.offset - from;
     cx.sv.stats.syncs.1 += 1;
-    let replica = Replica::new(cx.client, told, ReplicaState::Online, from, cx.ks.now);
+    let state = match channel::claim(cx.sv, told.rdb_client) {
+        true => ReplicaState::Loading,
+        false => ReplicaState::Online,
+    };
+    let replica = Replica::new(cx.client, told, state, from, cx.ks.now);
     super::attach(cx.ks, cx.sv, replica);
     cx.sv.log(
         LogLevel::Notice,
@@ -137,6 +141,20 @@ fn reach(sv: &ServerState, client: ClientId, id: &[u8], offset: i64) -> Result<(
 
 fn announced(cx: &Cx<'_>) -> Announced {
     cx.sv.clients.get(cx.client).and_then(|client| client.announced.as_deref()).cloned().unwrap_or_default()
+}
+
+/// Tells a replica that can have its snapshot on a connection of its own to ask for it there.
+pub(crate) fn on_two_connections(cx: &mut Cx<'_>) -> bool {
+    let dual = announced(cx).dual;
+    if dual {
+        let name = name(cx.sv, cx.client);
+        let told = format!(
+            "Replica {name} is capable of dual channel synchronization, and partial sync isn't possible. Full sync will continue with dedicated RDB channel."
+        );
+        cx.sv.log(LogLevel::Notice, channel::text(&told));
+        cx.reply.simple("DUALCHANNELSYNC");
+    }
+    dual
 }
 
 /// The client becomes a replica that waits for a snapshot. `silent`: it asked by SYNC.

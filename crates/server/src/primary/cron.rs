@@ -13,6 +13,7 @@ impl Server {
         self.resize_backlog();
         self.ping_replicas();
         self.drop_silent();
+        replication::channel::expire(&mut self.engine.sv);
         self.gather_packets();
         self.drop_backlog();
         self.remove_file();
@@ -63,7 +64,7 @@ impl Server {
                     let late = now - replica.ack_time > timeout as i64;
                     (late && !replica.silent).then_some("streaming sync")
                 }
-                ReplicaState::WaitEnd | ReplicaState::SendBulk => {
+                ReplicaState::WaitEnd | ReplicaState::SendBulk | ReplicaState::Loading => {
                     let now_ms = self.io.now_ms;
                     let conn = open_conn(&mut self.io, replica.client);
                     let stuck = conn.is_some_and(|(_, conn)| {
@@ -91,6 +92,7 @@ impl Server {
         if ttl == 0
             || idle <= ttl
             || !repl.replicas.is_empty()
+            || !repl.anchors.is_empty()
             || repl.backlog.is_none()
             || !repl.is_primary()
         {

@@ -9,6 +9,7 @@ mod sync;
 use std::fs::File;
 
 use totality_engine::ClientId;
+use totality_engine::config::OutputLimit;
 use totality_engine::replication::{self, ReplicaState, failover, stop};
 use totality_engine::state::LogLevel;
 
@@ -30,6 +31,8 @@ const MARK: usize = 40;
 #[derive(Debug, Default)]
 pub(crate) struct Primary {
     job: Option<Job>,
+    /// The stream of those who wait for it goes out on other connections.
+    channel: bool,
     bulks: Vec<Bulk>,
     /// Seconds so far.
     seconds: u64,
@@ -69,7 +72,11 @@ impl Server {
     #[inline]
     pub(crate) fn serve_replicas(&mut self) {
         let repl = &self.engine.sv.repl;
-        if !repl.replicas.is_empty() || self.primary.job.is_some() || repl.stopping.is_some() {
+        if !repl.replicas.is_empty()
+            || !repl.anchors.is_empty()
+            || self.primary.job.is_some()
+            || repl.stopping.is_some()
+        {
             self.serve_all_replicas();
         }
     }
@@ -163,6 +170,27 @@ impl Server {
             self.engine.sv.stats.over_limits.1 += 1;
             self.log_output_limit(client);
             self.io.enqueue_write(key);
+        }
+        self.limit_anchors(&limit);
+    }
+
+    /// Lets replicas go for whose main connection too much waits.
+    fn limit_anchors(&mut self, limit: &OutputLimit) {
+        let (repl, now) = (&mut self.engine.sv.repl, self.io.now_ms);
+        let (end, mut gone) = (repl.offset, Vec::new());
+        repl.anchors.retain_mut(|anchor| {
+            let unread = usize::try_from(end - anchor.next.min(end)).unwrap_or(usize::MAX);
+            let passes = passes_limit(limit, unread, &mut anchor.over_soft_since_ms, now);
+            if passes {
+                gone.push(anchor.client);
+            }
+            !passes
+        });
+        for client in gone {
+            self.engine.sv.stats.over_limits.1 += 1;
+            self.log_output_limit(client);
+            self.drop_replica(client);
+            self.engine.sv.repl.trim();
         }
     }
 

@@ -4,20 +4,22 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use totality_engine::dump::load::ForReplicas;
-use totality_engine::replication::{Announced, Replica, ReplicaState, Without};
+use totality_engine::replication::{Announced, Replica, ReplicaState, Without, channel};
 use totality_engine::state::LogLevel;
 use totality_engine::{ClientId, Config, Engine};
 use totality_persist::Piece;
 
 use super::{Bulk, CHUNK, Job, LOW, MARK, open_conn};
 use crate::conn::Fate;
-use crate::server::Server;
+use crate::server::{Server, stop_if_told};
 
 /// What a group of replicas wants in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Wants {
     version: u16,
     without: Without,
+    /// The stream goes out on another connection.
+    channel: bool,
 }
 
 /// The version of the format for a replica. Only Valkey since 8.0, and who follows it, tells its version; who tells none
@@ -41,11 +43,16 @@ impl Server {
         }
         let sv = &self.engine.sv;
         let config = &sv.config;
-        let wants = |r: &Replica| Wants { version: version_for(&r.told, config), without: r.told.without };
+        let wants = |r: &Replica| Wants {
+            version: version_for(&r.told, config),
+            without: r.told.without,
+            channel: r.told.rdb_channel,
+        };
         let waiting = || sv.repl.replicas.iter().filter(|r| r.state == ReplicaState::WaitStart);
         let Some(group) = waiting().next().map(wants) else { return };
         let members: Vec<&Replica> = waiting().filter(|r| wants(r) == group).collect();
         let special = group.without.any() || group.version != config.rdb_version_compat as u16;
+        let special = special || group.channel;
         let live = members.iter().all(|r| r.told.eof) && (config.repl_diskless_sync || special);
         if live && config.repl_diskless_sync {
             let most = config.repl_diskless_sync_max_replicas;
@@ -63,10 +70,8 @@ impl Server {
     fn start(&mut self, group: Wants, live: bool, clients: &[ClientId]) {
         let Engine { ks, sv } = &mut self.engine;
         let target = if live { "replicas sockets" } else { "disk" };
-        sv.log(
-            LogLevel::Notice,
-            format!("Starting BGSAVE for SYNC with target: {target} using: normal sync"),
-        );
+        let way = if group.channel { "dual-channel" } else { "normal sync" };
+        sv.log(LogLevel::Notice, format!("Starting BGSAVE for SYNC with target: {target} using: {way}"));
         // Every replica begins with a SELECT.
         if sv.repl.is_primary() {
             sv.repl.selected = None;
@@ -94,6 +99,8 @@ impl Server {
             self.greet(*client, mark.as_ref());
         }
         self.primary.job = Some(mark.map_or(Job::Disk, Job::Live));
+        self.primary.channel = group.channel;
+        stop_if_told(&self.engine.sv);
     }
 
     /// Tells a replica where the stream goes on behind the snapshot that begins now.
@@ -104,7 +111,9 @@ impl Server {
         let Some(replica) = repl.replica_mut(client) else { return };
         replica.state = ReplicaState::WaitEnd;
         replica.next = offset;
-        if replica.silent {
+        if replica.told.rdb_channel {
+            greeting = channel::begin(&mut self.engine.sv, client).into_bytes();
+        } else if replica.silent {
             greeting.clear();
         }
         if let Some(mark) = mark {
@@ -133,6 +142,9 @@ impl Server {
     fn send_live(&mut self, mark: &[u8; MARK], waiting: &[ClientId]) {
         let Engine { ks, sv } = &mut self.engine;
         if waiting.is_empty() {
+            if self.primary.channel {
+                sv.log(LogLevel::Warning, "Background RDB transfer error");
+            }
             sv.log(LogLevel::Notice, "Diskless rdb transfer, last replica dropped, killing fork child.");
             self.persist.cancel_sync(ks, sv);
             self.primary.job = None;

@@ -8,7 +8,7 @@ pub const MAX_LINE: usize = 4096;
 
 /// The version that primaries are told: Valkey chooses the snapshot's form by it, and from 9.0 on that has deadlines of
 /// fields, without which a data set that has some could not be sent.
-const VERSION: &str = "9.0.0";
+pub(super) const VERSION: &str = "9.0.0";
 
 /// What a replica tells of itself.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,8 @@ pub struct Introduction {
     pub from: Option<(String, i64)>,
     /// The primary is to hand its part over to us (FAILOVER).
     pub failover: bool,
+    /// The data set may come on a connection of its own.
+    pub dual: bool,
 }
 
 /// What is waited for.
@@ -46,6 +48,8 @@ pub enum Step {
     Full(Option<(String, i64)>),
     /// The stream goes on where it was cut, under this id if the primary names one.
     Continue(Option<String>),
+    /// The data set is to be asked for on another connection.
+    Dual,
     /// The primary does not know PSYNC: send SYNC.
     Sync(Vec<u8>),
     /// It does not go on now; why.
@@ -97,6 +101,7 @@ impl Handshake {
             }
             // Sent to keep the connection alive while the answer is not ready.
             Stage::Psync if line.is_empty() => Step::Send(Vec::new()),
+            Stage::Psync if self.me.dual && text.starts_with("+DUALCHANNELSYNC") => Step::Dual,
             Stage::Psync => answer(&text),
         }
     }
@@ -117,7 +122,8 @@ impl Handshake {
         if !self.me.ip.is_empty() {
             write_command(&mut out, &["REPLCONF", "ip-address", &self.me.ip]);
         }
-        write_command(&mut out, &["REPLCONF", "capa", "eof", "capa", "psync2"]);
+        let words: &[&str] = if self.me.dual { &["capa", "dual-channel"] } else { &[] };
+        write_command(&mut out, &[&["REPLCONF", "capa", "eof", "capa", "psync2"], words].concat());
         write_command(&mut out, &["REPLCONF", "version", VERSION]);
         self.advance();
         Step::Send(out)
@@ -211,6 +217,7 @@ mod tests {
             ip: "10.0.0.1".into(),
             from: Some(("a".repeat(40), 7)),
             failover: false,
+            dual: false,
         };
         let lines =
             ["-NOAUTH x", "+OK", "+OK", "+OK", "+OK", "-ERR Unrecognized REPLCONF option: version", ""];

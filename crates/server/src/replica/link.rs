@@ -10,6 +10,7 @@ use socket2::{Domain, Socket, Type};
 use totality_engine::state::ServerState;
 use totality_persist::{Intake, Pushed, Streamed};
 
+use super::channel;
 use super::handshake::{Handshake, MAX_LINE};
 use super::payload::{Payload, Source, Spool};
 use crate::conn::{Read, Stream};
@@ -28,6 +29,8 @@ pub(super) enum Phase {
     Connecting,
     /// Greetings are exchanged.
     Handshake(Handshake),
+    /// Greetings are exchanged on a connection that is only for the data set.
+    Channel(channel::Handshake),
     /// The line before the data set is awaited.
     Head(Position),
     /// The data set is being received.

@@ -187,10 +187,8 @@ impl Server {
         }
         let now = Instant::now();
         if now.duration_since(loading.told) >= RETRY {
-            // The primary sees that we live. One byte is sent whole or not at all.
             loading.told = now;
-            link.send(b"\n");
-            link.flush().map_err(|e| format!("I/O error on the link to PRIMARY: {}", reason(&e)))?;
+            self.show_life(link).map_err(|e| format!("I/O error on the link to PRIMARY: {}", reason(&e)))?;
         }
         match &mut loading.intake {
             Feed::Stored(_) => {
@@ -253,6 +251,8 @@ impl Server {
         totality_engine::execute::finish_unit(ks, sv);
         loading::end(sv);
         let known = position.is_some();
+        let (link, stream_db) = self.change_over(link);
+        let Engine { ks, sv } = &mut self.engine;
         if let Some((id, offset)) = position {
             sv.repl.id = id;
             sv.repl.jump(offset.max(0) as u64);
@@ -264,7 +264,7 @@ impl Server {
         sv.repl.clear_id2();
         let size = sv.config.repl_backlog_size;
         sv.repl.open_backlog(size);
-        let db = loaded.position().map_or(0, |(_, _, db)| db);
+        let db = stream_db.unwrap_or_else(|| loaded.position().map_or(0, |(_, _, db)| db));
         let db = if db < ks.dbs().len() { db } else { 0 };
         sv.repl.selected = Some(db);
         let snapshot = source.as_ref().and_then(|s| s.path()).filter(|_| Persist::wants_base(sv));

@@ -1,6 +1,7 @@
 //! Following a primary: the link is made here, the data set is received and taken in, and then the connection becomes one
 //! like those of clients, whose commands are executed without an answer.
 
+mod channel;
 mod handshake;
 mod link;
 mod load;
@@ -9,6 +10,7 @@ mod payload;
 use std::io;
 use std::time::{Duration, Instant};
 
+use channel::{Kept, Main};
 use handshake::{Handshake, Introduction, Step};
 use link::{Link, Phase, Position, Way};
 use payload::Payload;
@@ -43,6 +45,10 @@ pub struct LinkEvents {
 /// The link, and what is remembered between links.
 pub(crate) struct Follower {
     link: Option<Link>,
+    /// The connection that gets the stream, while `link` brings the snapshot on another.
+    main: Option<Main>,
+    /// What came on it, until it is executed.
+    pub(crate) kept: Kept,
     next_try: Instant,
     /// Offset of the stream up to which the append-only file was safe when it was looked at last.
     safe: u64,
@@ -51,7 +57,7 @@ pub(crate) struct Follower {
 impl Follower {
     /// Without a link.
     pub(crate) fn new() -> Follower {
-        Follower { link: None, next_try: Instant::now(), safe: 0 }
+        Follower { link: None, main: None, kept: Kept::default(), next_try: Instant::now(), safe: 0 }
     }
 }
 
@@ -65,6 +71,8 @@ enum Progress {
     Resumed(Option<String>),
     /// The data set is complete.
     Loaded,
+    /// It comes on another connection.
+    Dual,
 }
 
 impl Io {
@@ -97,7 +105,10 @@ impl Server {
             return;
         }
         let Some(mut link) = self.follower.link.take() else { return };
-        let advanced = self.advance(&mut link);
+        let advanced = match self.tend_main() {
+            Ok(()) => self.advance(&mut link),
+            Err(why) => Err(why),
+        };
         self.engine.sv.stats.from_primary += std::mem::take(&mut link.received);
         match advanced {
             Ok(Progress::Wait) => self.follower.link = Some(link),
@@ -106,7 +117,9 @@ impl Server {
                 self.follower.link = Some(link);
             }
             Ok(Progress::Resumed(id)) => self.resume(link, id),
+            Ok(Progress::Loaded) if !self.stream_comes() => self.follower.link = Some(link),
             Ok(Progress::Loaded) => self.take_over(link),
+            Ok(Progress::Dual) => self.open_channel(link),
             Err(why) => self.link_failed(link, &why),
         }
         // What became of it may have something for the log and for clients.
@@ -129,16 +142,10 @@ impl Server {
         if upstream.link != LinkState::Connect || Instant::now() < self.follower.next_try {
             return;
         }
-        let (host, port) = (upstream.host.clone(), upstream.port);
+        let connecting = format!("Connecting to PRIMARY {}:{}", upstream.host, upstream.port);
         self.follower.next_try = Instant::now() + RETRY;
-        self.io.log.notice(format!("Connecting to PRIMARY {host}:{port}"));
-        let config = &self.engine.sv.config;
-        let way = Way {
-            source: config.get("bind-source-addr").unwrap_or_default(),
-            mptcp: config.get("repl-mptcp").is_some_and(|value| value == "yes"),
-            tls: config.tls.replication,
-        };
-        match Link::open(&self.io, (&host, port), &way) {
+        self.io.log.notice(connecting);
+        match self.connect_to_primary() {
             Ok(link) => {
                 self.io.log.notice("PRIMARY <-> REPLICA sync started");
                 self.set_state(LinkState::Connecting);
@@ -147,6 +154,20 @@ impl Server {
             }
             Err(e) => self.io.log.warning(format!("Unable to connect to PRIMARY: {}", reason(&e))),
         }
+    }
+
+    /// Begins to connect to the primary.
+    fn connect_to_primary(&mut self) -> io::Result<Link> {
+        let Some(upstream) = self.engine.sv.repl.upstream() else {
+            return Err(io::Error::other("there is no primary"));
+        };
+        let config = &self.engine.sv.config;
+        let way = Way {
+            source: config.get("bind-source-addr").unwrap_or_default(),
+            mptcp: config.get("repl-mptcp").is_some_and(|value| value == "yes"),
+            tls: config.tls.replication,
+        };
+        Link::open(&self.io, (&upstream.host, upstream.port), &way)
     }
 
     /// Gives the link up; the data set that it was loading is gone.
@@ -159,6 +180,7 @@ impl Server {
     fn abandon(&mut self, mut link: Link) {
         // Closing the socket does the same.
         let _ = self.io.registry().deregister(link.stream.source());
+        self.abandon_main();
         let Phase::Loading(loading) = link.phase else { return };
         let sv = &mut self.engine.sv;
         loading.intake.cancel(sv);
@@ -217,11 +239,17 @@ impl Server {
                 Ok(false) => return Ok(Progress::Wait),
                 Err(e) => return Err(format!("Error condition on socket for SYNC: {}", reason(&e))),
             }
-            self.io.log.notice("Non blocking connect for SYNC fired the event.");
-            let (handshake, first) = Handshake::begin(self.introduction());
-            link.phase = Phase::Handshake(handshake);
-            link.send(&first);
-            self.set_state(LinkState::Handshake);
+            if self.follower.main.is_some() {
+                let (handshake, first) = channel::Handshake::begin(&self.introduction());
+                link.phase = Phase::Channel(handshake);
+                link.send(&first);
+            } else {
+                self.io.log.notice("Non blocking connect for SYNC fired the event.");
+                let (handshake, first) = Handshake::begin(self.introduction());
+                link.phase = Phase::Handshake(handshake);
+                link.send(&first);
+                self.set_state(LinkState::Handshake);
+            }
         }
         let broken = |e: io::Error| format!("I/O error on the link to PRIMARY: {}", reason(&e));
         let mut more = true;
@@ -262,6 +290,7 @@ impl Server {
             ip: config.replica_announce_ip.clone(),
             from: (!fresh).then(|| (repl.id.clone(), repl.offset as i64 + 1)),
             failover: self.failing_over(),
+            dual: config.dual_channel_replication,
         }
     }
 
@@ -303,7 +332,30 @@ impl Server {
                             self.failed_over();
                             return Ok(Progress::Resumed(id));
                         }
+                        Step::Dual => {
+                            self.failed_over();
+                            return Ok(Progress::Dual);
+                        }
                         Step::Failed(why) => return Err(why),
+                    }
+                }
+                Phase::Channel(mut handshake) => {
+                    let Some(line) = link.line()? else {
+                        link.phase = Phase::Channel(handshake);
+                        return Ok(Progress::Wait);
+                    };
+                    match handshake.line(&line) {
+                        channel::Step::Send(bytes) => {
+                            link.send(bytes);
+                            link.phase = Phase::Channel(handshake);
+                        }
+                        channel::Step::Begins(begin) => {
+                            self.expect_data(link, Some((begin.id.clone(), begin.offset)));
+                            self.snapshot_begins(begin);
+                        }
+                        channel::Step::Failed(why) => {
+                            return Err(format!("Dual channel sync failed with error {why}"));
+                        }
                     }
                 }
                 Phase::Head(position) => {
@@ -415,7 +467,8 @@ impl Server {
     /// A turn of the primary's connection is over. `before`: bytes that had been received before.
     pub(crate) fn after_primary(&mut self, key: usize, before: u64) {
         let Some(conn) = self.io.conns.get(key) else { return };
-        let (came, waiting) = (conn.net.0 > before, conn.input.len() as u64);
+        let kept = self.follower.kept.len();
+        let (came, waiting) = (conn.net.0 > before || kept > 0, (conn.input.len() + kept) as u64);
         self.engine.sv.stats.from_primary += conn.net.0 - before;
         let now = (self.engine.sv.stamp / 1_000_000) as i64;
         replication::link::after_turn(&mut self.engine.sv, waiting, came.then_some(now));
@@ -433,15 +486,20 @@ impl Server {
     /// The connection of the primary is gone; it is looked for again at once.
     pub(crate) fn lost_primary(&mut self) {
         self.io.log.notice("Connection with primary lost.");
+        self.follower.kept = Kept::default();
+        self.engine.sv.repl.kept.0 = 0;
         self.follower.next_try = Instant::now();
     }
 
     /// Once a second.
     pub(crate) fn follow_cron(&mut self) {
         let limit = self.engine.sv.config.repl_timeout;
-        if let Some(link) = self.follower.link.take_if(|l| l.active.elapsed().as_secs() > limit) {
+        let silent = self.main_is_silent(limit);
+        if let Some(link) = self.follower.link.take_if(|l| silent || l.active.elapsed().as_secs() > limit) {
             let why = match link.phase {
-                Phase::Connecting | Phase::Handshake(_) => "Timeout connecting to the PRIMARY...",
+                Phase::Connecting | Phase::Handshake(_) | Phase::Channel(_) => {
+                    "Timeout connecting to the PRIMARY..."
+                }
                 _ => {
                     "Timeout receiving bulk data from PRIMARY... If the problem persists try to set the 'repl-timeout' \
                      parameter in the configuration to a larger value."

@@ -108,6 +108,16 @@ fn run(cx: &mut Cx<'_>) -> Res {
             cx.reply.ok();
             Ok(())
         }
+        (b"delay-rdb-client-free-seconds", 3) => {
+            cx.sv.repl.grace = cx.int(2)?.clamp(0, 86_400);
+            cx.reply.ok();
+            Ok(())
+        }
+        (b"pause-after-fork", 3) => {
+            cx.sv.repl.stops = cx.args[2] == b"1";
+            cx.reply.ok();
+            Ok(())
+        }
         (b"protect-client", 3) => protect(cx, true),
         (b"unprotect-client", 3) => protect(cx, false),
         (b"help", 2) => help(cx),
@@ -147,10 +157,14 @@ fn sleep(cx: &mut Cx<'_>) -> Res {
 }
 
 /// Subcommands, their arguments and what they do.
-const HELP: [(&str, &str); 27] = [
+const HELP: [(&str, &str); 29] = [
     ("AOF-FLUSH-SLEEP <microseconds>", "Sleeps before each write to the append-only file."),
     ("CHANGE-REPL-ID", "Gives the stream of replication a new name: replicas need a full resync."),
     ("CLIENT-ENFORCE-REPLY-LIST <0|1>", "Counts the smallest reply as much, where unread replies are limited before AUTH."),
+    (
+        "DELAY-RDB-CLIENT-FREE-SECONDS <seconds>",
+        "How long the stream is kept for a replica that has its snapshot from another connection.",
+    ),
     ("DICT-RESIZING <0|1>", "Accepted; tables grow in small steps whatever it says."),
     ("DIGEST", "A digest of all data."),
     ("DIGEST-VALUE <key> [<key> ...]", "Digests of values."),
@@ -163,6 +177,7 @@ const HELP: [(&str, &str); 27] = [
     ("LOG <message>", "Writes a line into the log."),
     ("OBJECT <key> [fast]", "Facts about a value."),
     ("PAUSE-CRON <0|1>", "Stops what the server does by itself."),
+    ("PAUSE-AFTER-FORK <0|1>", "The process stops when a snapshot for replicas has begun."),
     ("POPULATE <count> [<prefix>] [<size>]", "Creates string keys."),
     ("PROTOCOL <type>", "One reply of each kind."),
     ("QUICKLIST-PACKED-THRESHOLD <size>", "Accepted; large elements always have a node of their own."),

@@ -127,11 +127,12 @@ fn stats(cx: &mut Cx<'_>) -> Res {
     let dataset = used - overhead;
     let scripts = &cx.sv.scripts;
     let lookup: usize = dbs.iter().map(Db::table_bytes).sum();
-    let numbers: [(&str, u64); 15] = [
+    let numbers: [(&str, u64); 16] = [
         ("peak.allocated", peak),
         ("total.allocated", used),
         ("startup.allocated", 0),
         ("replication.backlog", cx.sv.repl.backlog.as_ref().map_or(0, |b| b.memory()) as u64),
+        ("replicas.repl.buffer", cx.sv.repl.kept.0),
         ("clients.slaves", cx.sv.replica_bytes()),
         ("clients.normal", cx.sv.client_memory as u64),
         ("cluster.links", 0),

@@ -49,6 +49,8 @@ fn run(cx: &mut Cx<'_>) -> Res {
     if cx.args[1] != b"?" {
         cx.sv.stats.syncs.2 += 1;
     }
-    sync::full(cx, false);
+    if !sync::on_two_connections(cx) {
+        sync::full(cx, false);
+    }
     Ok(())
 }

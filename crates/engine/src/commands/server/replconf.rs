@@ -10,7 +10,7 @@
 
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
-use crate::replication::{self, Announced, Request, Without};
+use crate::replication::{self, Announced, channel, Request, Without};
 use crate::spec::{Flags, Group, Spec};
 use crate::util::parse_i64;
 
@@ -59,9 +59,22 @@ fn run(cx: &mut Cx<'_>) -> Res {
             }
             b"capa" => {
                 let (eof, psync2) = (cx.is(i + 1, "eof"), cx.is(i + 1, "psync2"));
+                let dual = cx.is(i + 1, "dual-channel") && takes_channels(cx);
                 let told = told(cx)?;
                 told.eof |= eof;
                 told.psync2 |= psync2;
+                told.dual |= dual;
+            }
+            b"rdb-channel" => {
+                let on = crate::util::range_arg(value, 0, 1)?;
+                told(cx)?.rdb_channel = on == 1;
+            }
+            b"set-rdb-client-id" => {
+                let id = cx.int(i + 1)?;
+                if !channel::is_known(cx.sv, id) {
+                    return Err(CmdError::owned(format!("ERR Unrecognized RDB client id {id}")));
+                }
+                told(cx)?.rdb_client = Some(id);
             }
             b"rdb-only" => {
                 let on = crate::util::range_arg(value, 0, 1)?;
@@ -81,6 +94,15 @@ fn run(cx: &mut Cx<'_>) -> Res {
     }
     cx.reply.ok();
     Ok(())
+}
+
+/// True when full syncs may use two connections.
+fn takes_channels(cx: &mut Cx<'_>) -> bool {
+    if cx.sv.config.dual_channel_replication && !cx.sv.config.repl_diskless_sync {
+        let text = "Dual channel capability ignored: repl-diskless-sync disabled";
+        cx.sv.log(crate::state::LogLevel::Notice, text);
+    }
+    cx.sv.config.dual_channel_replication && cx.sv.config.repl_diskless_sync
 }
 
 fn told<'a>(cx: &'a mut Cx<'_>) -> Res<&'a mut Announced> {
@@ -120,6 +142,12 @@ fn acknowledge(cx: &mut Cx<'_>, i: usize) {
     }
     replica.ack_time = seconds;
     replica.await_ack &= replica.state != replication::ReplicaState::Online;
+    if replica.state == replication::ReplicaState::Loading {
+        replica.state = replication::ReplicaState::Online;
+        let name = replica.clone().name(cx.sv);
+        let text = format!("Synchronization with replica {name} succeeded");
+        cx.sv.log(crate::state::LogLevel::Notice, text);
+    }
     cx.sv.repl.acked = true;
     replication::count_good(cx.sv);
 }
