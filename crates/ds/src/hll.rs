@@ -161,14 +161,16 @@ pub fn sparse_runs(s: &[u8]) -> impl Iterator<Item = Run> {
 /// Calls `f` with start and run of all registers of a sparse set, which must be exactly [`REGISTERS`].
 fn for_runs(s: &[u8], mut f: impl FnMut(usize, Run)) -> Result<(), Corrupted> {
     let mut at = 0;
+    let mut read = HEADER;
     for run in sparse_runs(s) {
+        read += run.bytes();
         if at + run.len > REGISTERS {
             return Err(Corrupted);
         }
         f(at, run);
         at += run.len;
     }
-    if at == REGISTERS { Ok(()) } else { Err(Corrupted) }
+    if at == REGISTERS && read == s.len() { Ok(()) } else { Err(Corrupted) }
 }
 
 /// Changes the encoding to dense.

@@ -94,6 +94,7 @@ pub fn client_command(
             ks.watch.unwatch(id);
             reply.error(error.text());
         }
+        Err(_) if is_web(argv[0]) && !ks.obeys => refuse_web(ks, sv, id),
         Err(error) => {
             if ks.obeys {
                 note_divergence(sv, &argv[0].escape_ascii().to_string(), error.text());
@@ -134,6 +135,29 @@ fn put_off(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) -> After {
     // Keys past their deadline that it came across are gone all the same.
     finish_unit(ks, sv);
     After::Postponed
+}
+
+/// The words with which web browsers begin a request or say where to.
+fn is_web(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
+}
+
+/// Ends the connection of a web browser without an answer: a page that its user looks at may have made it send commands
+/// in the body of a request. The log is told once a minute.
+#[cold]
+fn refuse_web(ks: &Keyspace, sv: &mut ServerState, id: ClientId) {
+    if let Some(client) = sv.clients.get_mut(id) {
+        client.close = true;
+    }
+    sv.outgoing.push_back(Outgoing::Kill { client: id, after_reply: false });
+    if sv.web_told.is_none_or(|told| ks.now >= told.saturating_add(60_000)) {
+        sv.web_told = Some(ks.now);
+        sv.log(
+            LogLevel::Warning,
+            "Possible SECURITY ATTACK detected: a client sent POST or Host:, as a web browser does that was made to \
+             send commands to this server. Its connection is closed.",
+        );
+    }
 }
 
 /// What a client is told because keys were evicted before its command comes before the reply: it may be of a key that
@@ -259,8 +283,10 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
             command.full_name
         )));
     }
-    // What a replica sends is not held up by CLIENT PAUSE, so it may not reach the data.
-    if client.replica && flags.intersects(Flags::WRITE.union(Flags::READONLY).union(Flags::MAY_REPLICATE)) {
+    // What a replica sends is not held up by CLIENT PAUSE, so it may not reach the data. To Redis a monitor is one.
+    if (client.replica || client.monitor)
+        && flags.intersects(Flags::WRITE.union(Flags::READONLY).union(Flags::MAY_REPLICATE))
+    {
         return Err(CmdError::new("ERR Replica can't interact with the keyspace"));
     }
     if ks.paused && !client.replica && !client.primary {

@@ -53,10 +53,10 @@ const LETTERS: [(u8, Class); 15] = [
     (b'e', Class::EVICTED),
     (b't', Class::STREAM),
     (b'd', Class::MODULE),
+    (b'n', Class::NEW),
     (b'K', Class::KEYSPACE),
     (b'E', Class::KEYEVENT),
     (b'm', Class::MISS),
-    (b'n', Class::NEW),
 ];
 
 impl Class {

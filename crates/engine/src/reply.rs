@@ -200,7 +200,8 @@ impl<'a> Reply<'a> {
     pub fn status(&mut self, text: &[u8]) {
         match &mut self.sink {
             Sink::Resp(out) => line(out, b'+', text),
-            Sink::Lua { out, .. } => {
+            Sink::Lua { out, open } => {
+                place(out, open);
                 out.table(0, 1);
                 out.key(b"ok");
                 out.str(text);
@@ -220,7 +221,8 @@ impl<'a> Reply<'a> {
                 out.extend(text.iter().map(|b| if matches!(b, b'\r' | b'\n') { b' ' } else { *b }));
                 out.extend_from_slice(b"\r\n");
             }
-            Sink::Lua { out, .. } => {
+            Sink::Lua { out, open } => {
+                place(out, open);
                 out.table(0, 2);
                 out.key(b"err");
                 out.str(text);
@@ -279,7 +281,8 @@ impl<'a> Reply<'a> {
             return;
         }
         match (&mut self.sink, self.proto) {
-            (Sink::Lua { out, .. }, Proto::Resp3) => {
+            (Sink::Lua { out, open }, Proto::Resp3) => {
+                place(out, open);
                 out.table(0, 1);
                 out.key(b"double");
                 out.number(d);
@@ -307,7 +310,8 @@ impl<'a> Reply<'a> {
         match (&mut self.sink, self.proto) {
             (_, Proto::Resp2) => self.int(i64::from(b)),
             (Sink::Resp(out), _) => out.extend_from_slice(if b { b"#t\r\n" } else { b"#f\r\n" }),
-            (Sink::Lua { out, .. }, _) => {
+            (Sink::Lua { out, open }, _) => {
+                place(out, open);
                 out.bool(b);
                 self.lua_done();
             }
@@ -396,7 +400,8 @@ impl<'a> Reply<'a> {
                 out.extend_from_slice(text);
                 out.extend_from_slice(b"\r\n");
             }
-            (Sink::Lua { out, .. }, _) => {
+            (Sink::Lua { out, open }, _) => {
+                place(out, open);
                 out.table(0, 1);
                 out.key(b"verbatim_string");
                 out.table(0, 2);
@@ -421,7 +426,8 @@ impl<'a> Reply<'a> {
                 out.extend(digits.iter().map(|b| if matches!(b, b'\r' | b'\n') { b' ' } else { *b }));
                 out.extend_from_slice(b"\r\n");
             }
-            (Sink::Lua { out, .. }, _) => {
+            (Sink::Lua { out, open }, _) => {
+                place(out, open);
                 out.table(0, 1);
                 out.key(b"big_number");
                 out.str(digits);
@@ -523,6 +529,7 @@ impl<'a> Reply<'a> {
             Sink::Resp(_) => {}
             Sink::Tree(tree) => tree.open(shape, left),
             Sink::Lua { out, open } => {
+                place(out, open);
                 let hint = if left == usize::MAX { 0 } else { left };
                 let tables = match shape {
                     Shape::Array | Shape::Push => {
@@ -552,6 +559,9 @@ impl<'a> Reply<'a> {
     fn lua_done(&mut self) {
         let Sink::Lua { out, open } = &mut self.sink else { return };
         while let Some(top) = open.last_mut() {
+            if top.shape == Shape::Set {
+                out.bool(true);
+            }
             if top.left != usize::MAX {
                 top.left -= 1;
             }
@@ -579,7 +589,6 @@ impl<'a> Reply<'a> {
             }
             Some(top) if top.shape == Shape::Set => {
                 out.key(bytes);
-                out.bool(true);
             }
             _ => out.str(bytes),
         }
@@ -599,7 +608,6 @@ impl<'a> Reply<'a> {
             }
             Some(top) if top.shape == Shape::Set => {
                 out.key_number(n);
-                out.bool(true);
                 return self.lua_done();
             }
             _ => {}
@@ -610,13 +618,23 @@ impl<'a> Reply<'a> {
 
     fn lua_null(&mut self) {
         let resp3 = self.resp3();
-        let Sink::Lua { out, .. } = &mut self.sink else { return };
+        let Sink::Lua { out, open } = &mut self.sink else { return };
+        place(out, open);
         if resp3 {
             out.nil();
         } else {
             out.bool(false);
         }
         self.lua_done();
+    }
+}
+
+/// Makes the value that follows a key, where a script's set or map wants one: Redis takes any value for that, so that
+/// a set of statuses is a table whose keys are tables.
+fn place(out: &mut LuaReply, open: &[Open]) {
+    match open.last() {
+        Some(top) if top.shape == Shape::Set || top.shape == Shape::Map && top.key_next => out.as_key(),
+        _ => {}
     }
 }
 

@@ -73,6 +73,8 @@ pub struct ServerState {
     pub deny_in_scripts: bool,
     /// The handler in progress wants its client to wait.
     pub block_request: Option<crate::blocked::Request>,
+    /// When the log was last told of a web browser, in milliseconds since the Unix epoch.
+    pub web_told: Option<i64>,
     /// The command in progress is one that waited and is run again.
     pub running_again: bool,
     /// Depth of units of execution: scripts and EXEC nest.
@@ -194,6 +196,7 @@ impl ServerState {
             lazy_free: Arc::default(),
             deny_in_scripts: true,
             block_request: None,
+            web_told: None,
             running_again: false,
             depth: 0,
             started_us: now,

@@ -496,6 +496,8 @@ struct Open {
     table: TableId,
     array: Vec<Value>,
     key: Option<Value>,
+    /// The next value is a key.
+    as_key: bool,
 }
 
 /// Pushes the values of a reply.
@@ -564,6 +566,12 @@ fn take_values(
                 }
                 continue;
             }
+            Op::AsKey => {
+                if let Some(o) = open.last_mut() {
+                    o.as_key = true;
+                }
+                continue;
+            }
             Op::Table(array, named) => {
                 // Only a look at the limit: the size of the hash part must grow entry by entry, as the order of its
                 // entries follows from that.
@@ -575,6 +583,7 @@ fn take_values(
                     table,
                     array: Vec::with_capacity((array as usize).min(1 << 16).next_power_of_two()),
                     key: None,
+                    as_key: false,
                 });
                 continue;
             }
@@ -586,7 +595,13 @@ fn take_values(
             Op::Arg(_) => Value::Nil,
         };
         match open.last_mut() {
+            Some(o) if o.as_key => {
+                o.as_key = false;
+                o.key = Some(v);
+            }
             Some(o) => match o.key.take() {
+                Some(Value::Nil) => {}
+                Some(Value::Num(n)) if n.is_nan() => {}
                 Some(k) => {
                     let t = o.table;
                     st.heap.raw_set(t, k, v).map_err(|_| LuaError::Limit(Limit::Memory))?;

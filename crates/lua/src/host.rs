@@ -160,6 +160,12 @@ impl<'a> TableRef<'a> {
         self.view.table_field(self.table, name)
     }
 
+    /// The field `name` as a script would find it through metatables whose `__index` is a table. Functions are not
+    /// called, and a chain longer than Lua follows gives nil.
+    pub fn inherited(&self, name: &[u8]) -> ValueRef<'a> {
+        self.view.inherited(self.table, name)
+    }
+
     /// `#t`, raw
     pub fn len(&self) -> usize {
         self.view.table_len(self.table)

@@ -299,6 +299,18 @@ fn address(kind: u64, id: u32) -> u64 {
     0x5581_0000_0000 + (kind << 28) + u64::from(id) * 64 + 0x2a0
 }
 
+/// The kind and the address of a value that has one.
+pub(crate) fn address_of(v: Value) -> Option<(&'static str, u64)> {
+    Some(match v {
+        Value::Table(t) => ("table", address(1, t.0)),
+        Value::Func(f) => ("function", address(2, f.0)),
+        Value::Native(f) => ("function", address(3, f.0)),
+        Value::Thread(t) => ("thread", address(4, t.0)),
+        Value::Light(l) if l != 0 => ("userdata", address(5, l)),
+        _ => return None,
+    })
+}
+
 /// `tostring(v)`.
 pub(crate) fn tostring(c: &mut Ctx<'_>, v: Value) -> Result<Value, LuaError> {
     let tm = match c.metatable(v) {
@@ -316,12 +328,8 @@ pub(crate) fn tostring(c: &mut Ctx<'_>, v: Value) -> Result<Value, LuaError> {
         Value::Str(_) => return Ok(v),
         Value::Bool(b) => return c.new_str(if b { b"true" } else { b"false" }),
         Value::Nil | Value::Dead => return c.new_str(b"nil"),
-        Value::Table(t) => ("table", address(1, t.0)),
-        Value::Func(f) => ("function", address(2, f.0)),
-        Value::Native(f) => ("function", address(3, f.0)),
-        Value::Thread(t) => ("thread", address(4, t.0)),
         Value::Light(0) => return c.new_str(b"userdata: (nil)"),
-        Value::Light(l) => ("userdata", address(5, l)),
+        _ => address_of(v).unwrap_or_default(),
     };
     c.new_str(format!("{kind}: {at:#x}").as_bytes())
 }

@@ -48,7 +48,7 @@ pub(crate) const EVENT_NAMES: [&str; 15] = [
     "__call",
 ];
 
-const MAX_LOOP: usize = 100;
+pub(crate) const MAX_LOOP: usize = 100;
 
 /// Lua 5.1's modulo.
 #[inline(always)]

@@ -16,6 +16,9 @@ use smallvec::SmallVec;
 /// Most captures of a pattern.
 pub const MAX_CAPTURES: usize = 32;
 
+/// Bytes of a set from which on reading it counts as steps.
+const LONG_SET: usize = 64;
+
 /// Most choices kept open at once. The original would have overrun a stack of 8 MB long before.
 const MAX_FRAMES: usize = 200_000;
 
@@ -217,6 +220,14 @@ impl Matcher {
         true
     }
 
+    /// Uses up fuel for an item that is long to read.
+    #[inline]
+    fn weigh(&mut self, len: usize) {
+        if len > LONG_SET {
+            self.fuel = self.fuel.saturating_sub((len / 8) as u32);
+        }
+    }
+
     fn forward(&mut self, src: &[u8], pat: &[u8], mut s: usize, mut p: usize) -> Result<Step, PatternError> {
         loop {
             if !self.burn(1) {
@@ -243,13 +254,15 @@ impl Matcher {
                 }
                 ESC => match at(pat, p + 1) {
                     b'b' => return self.begin_balance(src, pat, s, p + 2),
-                    b'f' => match frontier(src, pat, s, p + 2)? {
-                        Some(next) => {
-                            p = next;
-                            continue;
+                    b'f' => {
+                        let (end, matches) = frontier(src, pat, s, p + 2)?;
+                        self.weigh(end - p);
+                        if !matches {
+                            return Ok(self.fail());
                         }
-                        None => return Ok(self.fail()),
-                    },
+                        p = end;
+                        continue;
+                    }
                     digit @ b'0'..=b'9' => match self.back_reference(src, s, digit)? {
                         Some(end) => {
                             s = end;
@@ -263,6 +276,7 @@ impl Matcher {
                 _ => {}
             }
             let ep = class_end(pat, p)?;
+            self.weigh(ep - p);
             match at(pat, ep) {
                 b'?' => {
                     if matches_one(src, pat, s, p, ep) {
@@ -369,6 +383,7 @@ impl Matcher {
         let run = count_run(&src[s + n..s + n + budget], pat, single(pat, p, ep));
         let n = n + run;
         self.fuel = self.fuel.saturating_sub((run / 4) as u32 + 1);
+        self.weigh(ep - p);
         if run == budget && budget < room {
             self.fuel = 0;
             self.state = State::Expand { s, n, p, ep };
@@ -446,7 +461,10 @@ impl Matcher {
                     let follows = must_follow(pat, *ep as usize + 1, captures_open);
                     let item = single(pat, *p as usize, *ep as usize);
                     // More repetitions at once, up to where it can go on.
-                    for _ in 0..64 {
+                    let len = (*ep - *p) as usize;
+                    let tries = if len > LONG_SET { 1 } else { 64 };
+                    self.fuel = self.fuel.saturating_sub(if len > LONG_SET { (len / 8) as u32 } else { 0 });
+                    for _ in 0..tries {
                         if !src.get(*s as usize).is_some_and(|c| holds(item, *c, pat)) {
                             self.frames.pop();
                             continue 'choices;
@@ -518,15 +536,15 @@ fn set_end(pat: &[u8], p: usize) -> Result<usize, PatternError> {
 }
 
 /// `%f[set]`: the set does not hold the character before and holds the one here, where a zero byte stands for both
-/// ends of the subject. Gives the offset behind the set when it matches.
-fn frontier(src: &[u8], pat: &[u8], s: usize, p: usize) -> Result<Option<usize>, PatternError> {
+/// ends of the subject. Gives the offset behind the set, and whether it matches.
+fn frontier(src: &[u8], pat: &[u8], s: usize, p: usize) -> Result<(usize, bool), PatternError> {
     if at(pat, p) != b'[' {
         return Err("missing '[' after '%f' in pattern");
     }
     let ep = set_end(pat, p)?;
     let before = if s == 0 { 0 } else { src[s - 1] };
     let here = at(src, s);
-    Ok((!in_set(before, pat, p, ep - 1) && in_set(here, pat, p, ep - 1)).then_some(ep))
+    Ok((ep, !in_set(before, pat, p, ep - 1) && in_set(here, pat, p, ep - 1)))
 }
 
 #[inline]
@@ -588,12 +606,12 @@ fn count_run(src: &[u8], pat: &[u8], item: Single) -> usize {
         Single::Set { p, end } => {
             // Reading a set costs as much as it is long; for a long run it is cheaper to decode it once.
             const SHORT: usize = 16;
-            let head = src.len().min(SHORT);
+            let head = if end - p > LONG_SET { 0 } else { src.len().min(SHORT) };
             match src[..head].iter().position(|c| !in_set(*c, pat, p, end)) {
                 Some(n) => Some(n),
                 None if src.len() == head => None,
                 None => {
-                    let table: [bool; 256] = std::array::from_fn(|c| in_set(c as u8, pat, p, end));
+                    let table = set_table(pat, p, end);
                     src[head..].iter().position(|c| !table[usize::from(*c)]).map(|n| n + head)
                 }
             }
@@ -628,6 +646,33 @@ fn in_set(c: u8, pat: &[u8], mut p: usize, end: usize) -> bool {
             return found;
         }
     }
+}
+
+/// What a set holds, read once: to ask [`in_set`] for each character would read a long one 256 times.
+fn set_table(pat: &[u8], mut p: usize, end: usize) -> [bool; 256] {
+    let mut holds = [false; 256];
+    let mut classes = [false; 256];
+    let found = pat[p + 1] != b'^';
+    p += usize::from(!found);
+    loop {
+        p += 1;
+        if p >= end {
+            break;
+        }
+        if pat[p] == ESC {
+            p += 1;
+            let class = at(pat, p);
+            if !std::mem::replace(&mut classes[usize::from(class)], true) {
+                (0..=255u8).filter(|c| in_class(*c, class)).for_each(|c| holds[usize::from(c)] = true);
+            }
+        } else if at(pat, p + 1) == b'-' && p + 2 < end {
+            p += 2;
+            (pat[p - 2]..=pat[p]).for_each(|c| holds[usize::from(c)] = true);
+        } else {
+            holds[usize::from(pat[p])] = true;
+        }
+    }
+    holds.map(|held| held == found)
 }
 
 const ALPHA: u16 = 1;

@@ -212,6 +212,52 @@ fn long_runs_pause() {
 }
 
 #[test]
+fn long_sets_count_as_steps() {
+    let src = "a".repeat(100_000);
+    let set = format!("[{}]", "b".repeat(100_000));
+    for pat in [
+        set.clone(),
+        format!("{set}+"),
+        format!("a-{set}"),
+        format!("{set}-c"),
+        format!("%f{set}"),
+        format!(".-{set}?c"),
+    ] {
+        let mut search = Search::new(pat.as_bytes(), 0, true);
+        for _ in 0..20 {
+            search.refuel(1000);
+            assert_eq!(search.run(src.as_bytes(), pat.as_bytes()), Ok(Found::Pause), "{}", &pat[..8]);
+            // At most a few thousand of a set's bytes are read between two pauses, and never many sets.
+            assert!(search.at() < 20 * 2, "{} read to {}", &pat[..8], search.at());
+        }
+    }
+}
+
+#[test]
+fn sets_read_once_hold_the_same() {
+    for set in [
+        "[a-cx%d]",
+        "[^%s%p]",
+        "[]-a]",
+        "[a-]",
+        "[%a-z]",
+        "[^^]",
+        "[%]x]",
+        "[z-a%w]",
+        "[a%-z]",
+        "[]]",
+        "[^]a]",
+        "[\u{1}-\u{7f}]",
+    ] {
+        let pat = set.as_bytes();
+        let table = set_table(pat, 0, pat.len() - 1);
+        for c in 0..=255u8 {
+            assert_eq!(table[usize::from(c)], in_set(c, pat, 0, pat.len() - 1), "{set} {c}");
+        }
+    }
+}
+
+#[test]
 fn gmatch_walks_over_empty_matches() {
     let (src, pat) = (b"abc", b"%w*");
     let mut search = Search::new(pat, 0, false);

@@ -20,6 +20,8 @@ pub(crate) enum Op {
     Key(u32, u32),
     /// A number that is the key of the next value
     KeyNumber(f64),
+    /// The next value of the open table is a key
+    AsKey,
     /// Expected array items and named fields, both only hints
     Table(u32, u32),
     End,
@@ -68,6 +70,12 @@ impl Reply {
     #[inline]
     pub fn key_number(&mut self, n: f64) {
         self.ops.push(Op::KeyNumber(n));
+    }
+    /// Makes the next value, whatever it is, the key of the one after it. A pair whose key cannot be one (nil, NaN) is
+    /// left out.
+    #[inline]
+    pub fn as_key(&mut self) {
+        self.ops.push(Op::AsKey);
     }
     /// Opens a table; `array` and `named` are hints of how many items and fields follow.
     #[inline]

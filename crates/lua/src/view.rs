@@ -43,6 +43,22 @@ impl<'a> View<'a> {
         }
     }
 
+    /// As [`Self::table_field`], through tables that are the `__index` of metatables.
+    pub(crate) fn inherited(self, mut t: TableId, name: &[u8]) -> ValueRef<'a> {
+        for _ in 0..crate::meta::MAX_LOOP {
+            let found = self.table_field(t, name);
+            if !matches!(found, ValueRef::Nil) {
+                return found;
+            }
+            let Some(meta) = self.heap.table(t).meta() else { return ValueRef::Nil };
+            match self.table_field(meta, b"__index") {
+                ValueRef::Table(next) => t = next.table,
+                _ => return ValueRef::Nil,
+            }
+        }
+        ValueRef::Nil
+    }
+
     fn scan_for(self, t: TableId, name: &[u8]) -> ValueRef<'a> {
         for n in &self.heap.table(t).nodes {
             if let Value::Str(k) = n.key

@@ -463,6 +463,11 @@ impl Vm {
         View { heap: &self.st.heap }.value(self.error)
     }
 
+    /// What `tostring` says of an error value that is a function, a thread or a userdata.
+    pub fn error_address(&self) -> Option<String> {
+        crate::lib_base::address_of(self.error).map(|(kind, at)| format!("{kind}: {at:#x}"))
+    }
+
     /// Source (with its leading `@` or `=`) and line where the last error was raised, as Redis's own error handler
     /// finds them: the raising function or, when that is not Lua, its caller. Line -1 when that is not Lua either.
     pub fn raised_at(&self) -> Option<(&str, i64)> {

@@ -345,8 +345,10 @@ impl Parser {
     #[cold]
     fn inline(&mut self, buf: &[u8]) -> Result<Parsed, ProtocolError> {
         let from = self.scanned.min(buf.len());
-        let Some(i) = memchr::memchr(b'\n', &buf[from..]) else {
-            self.scanned = buf.len();
+        let found = memchr::memchr2(b'\n', 0, &buf[from..]).filter(|i| buf[from + i] == b'\n');
+        let Some(i) = found else {
+            // As in Redis a zero byte hides the end of the line, so that binary rubbish is not taken for commands.
+            self.scanned = memchr::memchr(0, &buf[from..]).map_or(buf.len(), |i| from + i);
             if buf.len() > INLINE_MAX {
                 return Err(ProtocolError::TooBigInline);
             }

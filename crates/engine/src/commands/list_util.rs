@@ -47,7 +47,11 @@ pub fn count_arg(arg: &[u8]) -> Res<usize> {
 pub fn timeout_arg(cx: &Cx<'_>, at: usize) -> Res<i64> {
     const BAD: CmdError = CmdError::new("ERR timeout is not a float or out of range");
     const TOO_LATE: CmdError = CmdError::new("ERR timeout is out of range");
-    let ms = (crate::util::float_arg(cx.arg(at)).map_err(|_| BAD)? * 1000.0).ceil();
+    let seconds = match crate::util::float_arg(cx.arg(at)) {
+        Ok(seconds) => seconds,
+        Err(_) => beyond(cx.arg(at)).ok_or(BAD)?,
+    };
+    let ms = (seconds * 1000.0).ceil();
     if ms >= i64::MAX as f64 {
         return Err(TOO_LATE);
     }
@@ -56,6 +60,14 @@ pub fn timeout_arg(cx: &Cx<'_>, at: usize) -> Res<i64> {
         0 => Ok(0),
         ms => ms.checked_add(cx.ks.now).ok_or(TOO_LATE),
     }
+}
+
+/// The infinity that decimal digits too large for a double stand for: Redis reads timeouts with more range.
+#[cold]
+fn beyond(text: &[u8]) -> Option<f64> {
+    let decimal = text.iter().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (decimal && value.is_infinite()).then_some(value)
 }
 
 /// Lets the client wait for one of `keys`, or answers null where it must not.

@@ -5,6 +5,7 @@
 
 use crate::reply::{Deferred, Reply};
 use crate::stats::{Limited, Stats};
+use crate::util::until_nul;
 use totality_lua::{TableRef, ValueRef};
 
 /// How large a reply may be.
@@ -98,12 +99,13 @@ pub fn write(value: ValueRef<'_>, resp3: bool, reply: &mut Reply<'_>, stats: &mu
 fn begin<'a>(table: TableRef<'a>, reply: &mut Reply<'_>, stats: &mut Stats) -> Option<Open<'a>> {
     if let ValueRef::Str(text) = table.field(b"err") {
         if !matches!(table.field(b"ignore_error_stats_update"), ValueRef::Bool(true)) {
-            stats.count_custom_error(crate::stats::error_code(text));
+            stats.count_custom_error(crate::stats::error_code(until_nul(text)));
         }
-        reply.error(text);
+        reply.error(until_nul(text));
         return None;
     }
     if let ValueRef::Str(text) = table.field(b"ok") {
+        let text = until_nul(text);
         let text: Vec<u8> = text.iter().map(|b| if matches!(b, b'\r' | b'\n') { b' ' } else { *b }).collect();
         reply.status(&text);
         return None;

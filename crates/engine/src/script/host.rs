@@ -633,12 +633,16 @@ fn with_numbers<'a>(
     Ok(())
 }
 
-/// A number as an argument: an integer where it is one, else the shortest digits.
+/// A number as an argument: an integer where it is one of up to 2^62, else the shortest digits.
 fn digits(n: f64, out: &mut Scratch) {
+    const SAFE: f64 = (1u64 << 62) as f64;
     let whole = n as i64;
-    if whole as f64 == n && whole != i64::MAX {
+    if whole as f64 == n && (-SAFE..=SAFE).contains(&n) {
         out.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
     } else {
+        if n.is_nan() && n.is_sign_negative() {
+            out.push(b'-');
+        }
         let mut text = SmallVec::new();
         crate::util::format_double(n, &mut text);
         out.extend_from_slice(&text);

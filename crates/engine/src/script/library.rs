@@ -307,7 +307,7 @@ pub fn build(cx: &mut Cx<'_>, code: &[u8]) -> Res<Library> {
     runs.fetch_add(1, Ordering::Release);
     if let Err(error) = ended {
         let text = match error {
-            RunError::Raised => run::message(vm.error()).0,
+            RunError::Raised => run::message(&vm).0,
             RunError::Stopped => b"ERR FUNCTION LOAD timeout".to_vec(),
             RunError::Limit(limit) => {
                 cx.sv.stats.limited(Limited::Memory);

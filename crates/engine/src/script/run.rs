@@ -16,6 +16,7 @@ use crate::obey;
 use crate::propagate::Targets;
 use crate::reply::Proto;
 use crate::stats::Limited;
+use crate::util::until_nul;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use totality_lua::{Chunk, Inputs, Instrument, LoadedChunk, RunError, RunOptions, ValueRef, Vm};
@@ -500,7 +501,7 @@ fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>) -> Box<[u8]
     let mut counted = false;
     let mut text = match error {
         RunError::Raised => {
-            let (text, ignore) = message(vm.error());
+            let (text, ignore) = message(vm);
             counted = ignore;
             text
         }
@@ -525,20 +526,22 @@ fn report(cx: &mut Cx<'_>, vm: &Vm, error: RunError, name: Name<'_>) -> Box<[u8]
 }
 
 /// The text of an error value, and whether the statistics have it already.
-pub(super) fn message(value: ValueRef<'_>) -> (Vec<u8>, bool) {
-    match value {
+///
+/// Redis's handler takes the field as a script would, and so finds one that a metatable gives; text ends at a zero byte.
+pub(super) fn message(vm: &Vm) -> (Vec<u8>, bool) {
+    match vm.error() {
         ValueRef::Table(table) => {
             let ignore = matches!(table.field(b"ignore_error_stats_update"), ValueRef::Bool(true));
-            let text = string_of(table.field(b"err")).unwrap_or_else(|| b"ERR unknown error".to_vec());
-            (text, ignore)
+            let text = string_of(table.inherited(b"err")).unwrap_or_else(|| b"ERR unknown error".to_vec());
+            (until_nul(&text).to_vec(), ignore)
         }
         other => {
             let text = string_of(other).unwrap_or_else(|| match other {
                 ValueRef::Bool(true) => b"true".to_vec(),
                 ValueRef::Bool(false) => b"false".to_vec(),
-                _ => other.type_name().as_bytes().to_vec(),
+                _ => vm.error_address().unwrap_or_else(|| other.type_name().to_owned()).into_bytes(),
             });
-            ([b"ERR ", text.as_slice()].concat(), false)
+            ([b"ERR ", until_nul(&text)].concat(), false)
         }
     }
 }

@@ -101,6 +101,12 @@ impl Search {
         self.matcher.fuel
     }
 
+    /// Where it has got to.
+    #[cfg(test)]
+    pub(super) fn at(&self) -> usize {
+        self.start
+    }
+
     /// Looks for the first match at or behind the start position.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ fn info(cx: &mut Cx<'_>) -> Res {
     for name in &cx.args[2..] {
         match commands::by_full_name(name) {
             Some(command) => describe(&mut cx.reply, command),
-            None => cx.reply.null_array(),
+            None => cx.reply.null(),
         }
     }
     Ok(())
@@ -414,7 +414,12 @@ fn list(cx: &mut Cx<'_>) -> Res {
         }
     }
     let names: Vec<&Command> = commands::all().iter().filter(|c| keep(c)).collect();
-    cx.reply.set(names.len());
+    // A list of some is an array also in RESP3: that is how Redis tells it.
+    if cx.argc() > 2 {
+        cx.reply.array(names.len());
+    } else {
+        cx.reply.set(names.len());
+    }
     names.iter().for_each(|command| cx.reply.bulk(command.full_name.as_bytes()));
     Ok(())
 }

@@ -85,7 +85,9 @@ fn named(cx: &Cx<'_>) -> Res<Vec<&'static Param>> {
         if param.protected && !is_allowed(cx, cx.sv.config.enable_protected_configs) {
             return Err(failed(name, "can't set protected config"));
         }
-        if found.iter().any(|p| std::ptr::eq(*p, param)) {
+        // A parameter may be named by its old and by its new name at once, as in Redis: the last value counts.
+        let before = cx.args[2..].iter().step_by(2).take(found.len());
+        if before.into_iter().any(|earlier| earlier.eq_ignore_ascii_case(name)) {
             return Err(failed(name, "duplicate parameter"));
         }
         found.push(param);
@@ -115,7 +117,7 @@ fn set(cx: &mut Cx<'_>) -> Res {
     }
     let mut next: Config = cx.sv.config.clone();
     for (param, pair) in changed.iter().zip(cx.args[2..].chunks(2)) {
-        param.set(&mut next, &pair[1..]).map_err(|text| failed(param.name.as_bytes(), &text))?;
+        param.set(&mut next, &pair[1..]).map_err(|text| failed(&pair[0].to_ascii_lowercase(), &text))?;
     }
     for (i, param) in changed.iter().enumerate() {
         if let Err(text) = cx.ticker.configure(param.name, &next) {

@@ -357,7 +357,7 @@ fn protocol(cx: &mut Cx<'_>) -> Res {
         b"bignum" => cx.reply.big_number(b"1234567999999999999999999999999999999"),
         _ => {
             return Err(CmdError::new(
-                "ERR Wrong protocol type name. Please use one of the following: string|integer|double|null|array|set|map|attrib|push|verbatim|true|false",
+                "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
             ));
         }
     }

@@ -3,7 +3,7 @@
 //! No transcript: what follows on the connection is no reply.
 
 use crate::cx::Cx;
-use crate::error::Res;
+use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Group, Spec};
 
 /// The table's row.
@@ -17,6 +17,9 @@ pub const SPEC: Spec = Spec::new(
 .doc("1.0.0", "", "Shows every command that the server runs.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
+    if !cx.may_block() {
+        return Err(CmdError::new("ERR MONITOR isn't allowed for DENY BLOCKING client"));
+    }
     let id = cx.client;
     let client = cx.me()?;
     if !client.monitor {

@@ -48,8 +48,9 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Res {
     if cx.me()?.replica {
         return Err(CmdError::new("ERR Command is not valid when client is a replica."));
     }
-    let port = cx.int(2)?;
-    let port = u16::try_from(port).map_err(|_| CmdError::new("ERR Invalid master port"))?;
+    const BAD: CmdError = CmdError::new("ERR Invalid master port");
+    let port = cx.int(2).map_err(|_| BAD)?;
+    let port = u16::try_from(port).map_err(|_| BAD)?;
     let host = String::from_utf8_lossy(cx.args[1]).into_owned();
     let same = |u: &replication::Upstream| u.host.eq_ignore_ascii_case(&host) && u.port == port;
     if cx.sv.repl.upstream().is_some_and(same) {

@@ -10,7 +10,8 @@
 //! ```
 
 use crate::cx::Cx;
-use crate::error::{CmdError, NOT_INTEGER, Res};
+use crate::commands::syntax_of_subcommand;
+use crate::error::{CmdError, Res};
 use crate::spec::{Flags, Group, Handler, Spec};
 use crate::stats::Log;
 
@@ -34,7 +35,7 @@ const SUBS: &[Spec] = &[
 
 fn get(cx: &mut Cx<'_>) -> Res {
     if cx.argc() > 3 {
-        return Err(CmdError::arity("slowlog|get"));
+        return Err(syntax_of_subcommand(cx.args));
     }
     let count = cx.args.get(2).map_or(Ok(10), |arg| count_arg(arg))?;
     show(cx, Log::Slow, count);
@@ -43,9 +44,9 @@ fn get(cx: &mut Cx<'_>) -> Res {
 
 /// Number of entries: -1 for all.
 pub(super) fn count_arg(arg: &[u8]) -> Res<usize> {
-    match crate::util::parse_i64(arg).ok_or(NOT_INTEGER)? {
-        -1 => Ok(usize::MAX),
-        n if n >= 0 => Ok(n as usize),
+    match crate::util::parse_i64(arg) {
+        Some(-1) => Ok(usize::MAX),
+        Some(n) if n >= 0 => Ok(n as usize),
         _ => Err(CmdError::new("ERR count should be greater than or equal to -1")),
     }
 }
