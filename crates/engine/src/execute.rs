@@ -778,6 +778,9 @@ pub fn forget_client(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId) {
 /// Takes back a reply that CLIENT REPLY suppresses.
 pub fn apply_reply_mode(sv: &mut ServerState, id: ClientId, start: usize, out: &mut Vec<u8>) {
     let Some(client) = sv.clients.get_mut(id) else { return };
+    if client.reply_mode == ReplyMode::On {
+        return;
+    }
     // What SUBSCRIBE and its relatives answer are messages, which are never suppressed.
     let messages = Flags::PUBSUB.union(Flags::SUBSCRIBED);
     let subscribing = client.last_command.is_some_and(|command| command.spec.flags.contains(messages));

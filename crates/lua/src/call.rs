@@ -371,7 +371,9 @@ pub(crate) fn place_results(st: &mut State, to: usize, from: usize, n: usize, wa
     }
     if wanted < 0 {
         st.top = to + n;
-        if n > 8 {
+        if n == 1 {
+            put!(st.stack[to], st.stack[from]);
+        } else if n > 8 {
             st.stack.copy_within(from..from + n, to);
         } else if from != to {
             for i in 0..n {

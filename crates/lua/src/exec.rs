@@ -765,7 +765,16 @@ fn execute<const INSTR: bool>(
                         Op::ForPrep => {}
                     }
                     save!();
-                    match slow::instruction(st, env, host, proto, base, *i) {
+                    let next = match i.op {
+                        Op::GetField | Op::GetTable | Op::GetTableK => {
+                            slow::get(st, env, host, proto, base, *i)
+                        }
+                        Op::SetField | Op::SetFieldK | Op::SetTable | Op::SetTableRK => {
+                            slow::set(st, env, host, proto, base, *i)
+                        }
+                        _ => slow::instruction(st, env, host, proto, base, *i),
+                    };
+                    match next {
                         Ok(slow::Next::Go) => {
                             reload!();
                             continue 'next;

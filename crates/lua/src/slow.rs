@@ -70,12 +70,7 @@ pub(crate) fn instruction(
             return settle(st, env, host, found, k(i.d), at(i.a));
         }
         Op::SetTable | Op::SetTableRK | Op::SetField | Op::SetFieldK => {
-            let (key, v) = match i.op {
-                Op::SetTable => (st.stack[at(i.b)], st.stack[at(i.c)]),
-                Op::SetTableRK => (st.stack[at(i.b)], k(i.d)),
-                Op::SetField => (k(i.d), st.stack[at(i.c)]),
-                _ => (k(i.d >> 16), k(i.d & 0xFFFF)),
-            };
+            let (key, v) = assigned(st, proto, base, i);
             let t = st.stack[at(i.a)];
             if let Some((tm, t)) = meta::assign(st, env, t, key, v, Some(at(i.a)))? {
                 if enter(st, env, host, [tm, t, key, v], NOWHERE)? {
@@ -127,6 +122,151 @@ pub(crate) fn instruction(
         }
     }
     Ok(Next::Go)
+}
+
+/// Reads an entry: at once where the table has none and its `__index` is a function in Lua, else as any instruction.
+#[inline(never)]
+pub(crate) fn get(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    proto: &Loaded,
+    base: usize,
+    i: Instr,
+) -> Result<Next, LuaError> {
+    if let &Value::Table(id) = &st.stack[base + i.b as usize] {
+        let key = if i.op == Op::GetTable { st.stack[base + i.c as usize] } else { proto.k[i.d as usize] };
+        if let Some(f) = index_function(st, id)
+            && matches!(plain_entry(st, id, key), Entry::None | Entry::Nil)
+            && enter_lua(st, env, host, f, (id, key, None), result_in(base + i.a as usize))?
+        {
+            return Ok(Next::Enter);
+        }
+    }
+    instruction(st, env, host, proto, base, i)
+}
+
+/// Assigns to an entry: at once where it is nil in its table and `__newindex` is a function in Lua, else as any
+/// instruction.
+#[inline(never)]
+pub(crate) fn set(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    proto: &Loaded,
+    base: usize,
+    i: Instr,
+) -> Result<Next, LuaError> {
+    if let &Value::Table(id) = &st.stack[base + i.a as usize]
+        && let Some(f) = new_index_function(st, id)
+    {
+        let (key, v) = assigned(st, proto, base, i);
+        // Lua makes an entry before it looks for the metamethod, so one that is not there takes the long way.
+        if matches!(plain_entry(st, id, key), Entry::Nil)
+            && enter_lua(st, env, host, f, (id, key, Some(v)), NOWHERE)?
+        {
+            return Ok(Next::Enter);
+        }
+    }
+    instruction(st, env, host, proto, base, i)
+}
+
+/// Key and value of an assignment to an entry.
+#[inline(always)]
+fn assigned(st: &State, proto: &Loaded, base: usize, i: Instr) -> (Value, Value) {
+    let r = |n: u8| st.stack[base + n as usize];
+    let k = |d: u32| proto.k[d as usize];
+    match i.op {
+        Op::SetTable => (r(i.b), r(i.c)),
+        Op::SetTableRK => (r(i.b), k(i.d)),
+        Op::SetField => (k(i.d), r(i.c)),
+        _ => (k(i.d >> 16), k(i.d & 0xFFFF)),
+    }
+}
+
+/// What a table has under a key.
+enum Entry {
+    /// Not looked for.
+    Unknown,
+    /// No entry.
+    None,
+    /// One that is nil.
+    Nil,
+    /// A value.
+    Some,
+}
+
+/// What a table has under a number or a short string.
+#[inline(always)]
+fn plain_entry(st: &State, t: TableId, key: Value) -> Entry {
+    let t = &st.heap.tables[t.index()];
+    let found = match key {
+        Value::Num(n) => t.number(n),
+        Value::Str(s) => match st.heap.strs.known_hash(s) {
+            Some(h) => t.short(s, h),
+            None => return Entry::Unknown,
+        },
+        _ => return Entry::Unknown,
+    };
+    match found {
+        None => Entry::None,
+        Some(v) if v.is_nil() => Entry::Nil,
+        Some(_) => Entry::Some,
+    }
+}
+
+/// The `__index` of a table when it is a function.
+#[inline]
+fn index_function(st: &State, t: TableId) -> Option<FuncRef> {
+    let table = &st.heap.tables[t.index()];
+    let meta = table.meta().filter(|_| table.lazy == Lazy::No)?;
+    match st.heap.tables[meta.index()].short(st.heap.index_name, st.heap.index_hash) {
+        Some(&Value::Func(f)) => Some(f),
+        _ => None,
+    }
+}
+
+/// The `__newindex` of a table that may be changed, when it is a function.
+#[inline]
+fn new_index_function(st: &State, t: TableId) -> Option<FuncRef> {
+    let table = &st.heap.tables[t.index()];
+    let meta = table.meta().filter(|_| table.lazy == Lazy::No && !table.readonly)?;
+    let name = st.event_names[Event::NewIndex as usize];
+    match st.heap.tables[meta.index()].short(name, st.heap.strs.known_hash(name)?) {
+        Some(&Value::Func(f)) => Some(f),
+        _ => None,
+    }
+}
+
+/// Pushes the frame of a metamethod in Lua; see [`enter`].
+#[inline(always)]
+fn enter_lua(
+    st: &mut State,
+    env: &Env<'_>,
+    host: &mut dyn Host,
+    f: FuncRef,
+    (t, key, value): (TableId, Value, Option<Value>),
+    results: i32,
+) -> Result<bool, LuaError> {
+    let Code::Lua(p) = st.heap.closures[f.index()].code else { return Ok(false) };
+    let top = st.top;
+    // With room to spare: calls need it.
+    let Some([func, first, second, third, ..]) = st.stack.get_mut(top..top + 40) else { return Ok(false) };
+    if st.c_calls + 1 >= MAX_C_CALLS {
+        return Ok(false);
+    }
+    *func = Value::Func(f);
+    *first = Value::Table(t);
+    put!(*second, key);
+    let mut nargs = 2;
+    if let Some(value) = value {
+        put!(*third, value);
+        nargs = 3;
+    }
+    st.top = top + 1 + nargs;
+    st.c_calls += 1;
+    push_lua(st, env, host, env.protos.get(p), p, f.0, top, nargs, results)?;
+    Ok(true)
 }
 
 /// Puts what was found into a slot; a metamethod has to be called for it first.
