@@ -201,13 +201,11 @@ fn awaits_snapshot(
     argv: &[&[u8]],
 ) -> bool {
     let Some(multi) = &client.multi else {
-        return command.spec.flags.contains(Flags::WRITE) && changes_owed(ks, command, argv, false);
+        return command.spec.flags.contains(Flags::WRITE) && edits_owed(ks, command, argv);
     };
     if command.spec.name != "exec" || multi.abort {
         return false;
     }
-    // What a scope may give back cannot be handed over.
-    let scope = sv.config.transaction_rollback && !client.primary;
     let cur = ks.cur;
     let waits = multi.queue.iter().any(|queued| {
         let args: SmallVec<[&[u8]; 8]> = queued.argv.iter().map(|arg| &**arg).collect();
@@ -219,17 +217,15 @@ fn awaits_snapshot(
         let flags = queued.command.spec.flags;
         let script = flags.contains(Flags::SCRIPT)
             && !crate::script::declares_no_writes(sv, queued.command, args.get(1).copied());
-        (script || flags.contains(Flags::WRITE)) && changes_owed(ks, queued.command, &args, scope)
+        (script || flags.contains(Flags::WRITE)) && edits_owed(ks, queued.command, &args)
     });
     ks.cur = cur;
     waits
 }
 
-/// Does it change, or with `all` remove or overwrite as well, a large value that is not yet written?
-fn changes_owed(ks: &mut Keyspace, command: &Command, argv: &[&[u8]], all: bool) -> bool {
+fn edits_owed(ks: &mut Keyspace, command: &Command, argv: &[&[u8]]) -> bool {
     let keys = crate::keys::find(command.spec, argv).unwrap_or_default();
-    let mut changed =
-        keys.iter().filter(|(_, how)| edits(command, *how) || all && !how.contains(KeyFlags::RO));
+    let mut changed = keys.iter().filter(|(_, how)| edits(command, *how));
     changed.any(|(at, _)| ks.awaits_snapshot(argv[*at]))
 }
 

@@ -186,6 +186,8 @@ pub struct Keyspace {
     pub(crate) evict_db: usize,
     /// Commands of a file are run again: it says itself which keys were deleted for their deadline.
     pub(crate) replaying: bool,
+    /// Snapshots that were begun.
+    pub(crate) snapshots: u64,
     /// The snapshot in the making.
     pub(crate) snapshot: Option<Box<Snapshot>>,
     /// Large values were written that clients waited for.
@@ -247,6 +249,7 @@ impl Keyspace {
             pool: Pool::default(),
             evict_db: 0,
             replaying: false,
+            snapshots: 0,
             snapshot: None,
             snapshot_moved: false,
             snapshot_held_up: false,

@@ -59,10 +59,24 @@ struct Large {
     place: Place,
     /// The entry, when the data set has it no longer.
     own: Option<Entry>,
+    /// The undo log has it: see [`Lent`].
+    lent: bool,
+}
+
+/// A large value that the snapshot has not got and the undo log holds, since it went in a scope: it belongs to the
+/// snapshot when the scope's changes stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lent {
+    /// Which snapshot.
+    serial: u64,
+    /// Which of its databases.
+    at: usize,
 }
 
 /// A snapshot in the making.
 pub struct Snapshot {
+    /// No two are the same.
+    serial: u64,
     w: Writer,
     form: Form,
     dbs: Vec<Walked>,
@@ -141,7 +155,9 @@ impl Keyspace {
             begun: false,
         };
         let dbs = self.dbs.iter().enumerate().filter(|_| options.data).map(walked).collect();
+        self.snapshots += 1;
         self.snapshot = Some(Box::new(Snapshot {
+            serial: self.snapshots,
             w,
             form,
             dbs,
@@ -286,6 +302,27 @@ impl Keyspace {
         }
     }
 
+    /// A large value that the snapshot has not got was taken out of its table in a scope, and may come back.
+    #[cold]
+    pub(super) fn lend_to_undo(&mut self, db: usize, key: &[u8]) -> Option<Lent> {
+        self.snapshot.as_mut().and_then(|snapshot| snapshot.lend(db, key))
+    }
+
+    /// What went in a scope is gone for good.
+    pub(super) fn settle_lent(&mut self, lent: Lent, entry: Entry) {
+        match &mut self.snapshot {
+            Some(snapshot) if snapshot.serial == lent.serial => snapshot.take_lent(lent.at, entry),
+            _ => self.discard(entry.value),
+        }
+    }
+
+    /// What went in a scope is there again.
+    pub(super) fn give_back_lent(&mut self, lent: Lent, key: &[u8]) {
+        if let Some(snapshot) = self.snapshot.as_mut().filter(|snapshot| snapshot.serial == lent.serial) {
+            snapshot.lent_is_back(lent.at, key);
+        }
+    }
+
     /// A database's table is put aside; the snapshot takes it if it still needs it.
     pub(super) fn freeze_for_snapshot(&mut self, db: usize, table: Dict<Entry>) -> Option<Dict<Entry>> {
         let Some(walked) = self.snapshot.as_mut().and_then(|s| s.live(db)) else { return Some(table) };
@@ -422,7 +459,7 @@ impl Snapshot {
             Some(gone) => Some(gone),
             None => match self.large.pop_front() {
                 Some((at, key)) => {
-                    self.writing = Some(Large { at, key, place: Place::Start, own: None });
+                    self.writing = Some(Large { at, key, place: Place::Start, own: None, lent: false });
                     return self.select(at);
                 }
                 None => self.gone.pop_front(),
@@ -430,7 +467,7 @@ impl Snapshot {
         };
         if let Some((at, entry)) = large {
             let (key, place) = (entry.key.clone(), Place::Start);
-            self.writing = Some(Large { at, key, place, own: Some(entry) });
+            self.writing = Some(Large { at, key, place, own: Some(entry), lent: false });
             self.select(at);
         }
     }
@@ -456,7 +493,7 @@ impl Snapshot {
 
     /// Writes the next piece of the large value in progress.
     fn go_on_with_large(&mut self, ks: &mut Keyspace) {
-        let Some(Large { at, key, place, own }) = &mut self.writing else { return };
+        let Some(Large { at, key, place, own, .. }) = &mut self.writing else { return };
         let entry = match own {
             Some(entry) => Some(&*entry),
             None => Self::entry(&self.dbs, ks, *at, key),
@@ -511,7 +548,7 @@ impl Snapshot {
     }
 
     fn is_writing(&self, at: usize, key: &[u8]) -> bool {
-        let here = |large: &Large| large.at == at && large.own.is_none() && *large.key == *key;
+        let here = |large: &Large| large.at == at && large.own.is_none() && !large.lent && *large.key == *key;
         self.writing.as_ref().is_some_and(here)
     }
 
@@ -584,6 +621,36 @@ impl Snapshot {
         match self.queued(at, key) {
             Some(n) => drop(self.large.remove(n)),
             None => drop(self.dbs[at].skip.insert(Bytes::from(key))),
+        }
+    }
+
+    fn lend(&mut self, db: usize, key: &[u8]) -> Option<Lent> {
+        let at = self.dbs.iter().position(|w| matches!(w.source, Source::Live(i) if i == db))?;
+        if self.is_writing(at, key) {
+            self.writing.iter_mut().for_each(|writing| writing.lent = true);
+        } else {
+            self.leave_out(at, key);
+        }
+        Some(Lent { serial: self.serial, at })
+    }
+
+    /// The value that is half written, if the undo log has it and it is this one.
+    fn lent_half(&mut self, at: usize, key: &[u8]) -> Option<&mut Large> {
+        self.writing.as_mut().filter(|large| large.lent && large.at == at && *large.key == *key)
+    }
+
+    fn take_lent(&mut self, at: usize, entry: Entry) {
+        self.copied += (size_of::<Entry>() + entry.heap()) as u64;
+        match self.lent_half(at, &entry.key) {
+            Some(writing) => (writing.own, writing.lent) = (Some(entry), false),
+            None => self.gone.push_back((at, entry)),
+        }
+    }
+
+    fn lent_is_back(&mut self, at: usize, key: &[u8]) {
+        match self.lent_half(at, key) {
+            Some(writing) => writing.lent = false,
+            None => self.large.push_front((at, Bytes::from(key))),
         }
     }
 

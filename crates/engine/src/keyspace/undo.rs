@@ -6,6 +6,7 @@
 //! kept whole leave nothing. Taking back applies the records from the last to the first.
 
 use super::fields::is_timed;
+use super::snapshot::Lent;
 use super::{Db, Entry, Keyspace, NO_EXPIRY};
 use crate::client::ClientId;
 use crate::propagate::EffectsMark;
@@ -25,6 +26,8 @@ pub(super) enum Record {
     Absent,
     /// The key had this value, deadline and access mark.
     Whole(Value, i64, u32),
+    /// The same, and a running snapshot is to have it when the changes stay.
+    Lent(Box<(Whole, Lent)>),
     /// The key had this deadline.
     Deadline(i64),
     /// The key had this deadline, and its large value differed in this.
@@ -46,7 +49,7 @@ pub(super) struct Kept {
 }
 
 /// Value, deadline, access mark.
-type Whole = (Value, i64, u32);
+pub(super) type Whole = (Value, i64, u32);
 
 /// What is known of a key in the innermost scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,7 +160,7 @@ impl Undo {
     fn state_since(&self, first: usize, db: usize, hash: u64, key: &[u8]) -> State {
         let known = |at: usize, kept: &Kept| match kept.record {
             _ if kept.hash != hash || kept.db != db || *kept.key != *key => State::Unknown,
-            Record::Absent | Record::Whole(..) => State::Full,
+            Record::Absent | Record::Whole(..) | Record::Lent(_) => State::Full,
             Record::Large(..) => State::Large(at),
             Record::Deadline(_) => State::Deadline,
             _ => State::Unknown,
@@ -282,6 +285,7 @@ impl Kept {
     fn bytes(&self) -> usize {
         let held = match &self.record {
             Record::Whole(value, ..) => value.mem(),
+            Record::Lent(lent) => lent.0.0.mem(),
             Record::Large(changes, _) => changes.as_ref().map_or(0, Changes::bytes),
             Record::Flushed(db) => db.used + db.dict.mem_bytes(),
             Record::Moved { name, .. } => name.heap_bytes(),
@@ -310,17 +314,21 @@ impl Keyspace {
             return;
         }
         self.effects.end_scopes();
-        let mut tables = Vec::new();
+        let (mut tables, mut lent) = (Vec::new(), Vec::new());
         let Keyspace { undo, garbage, .. } = self;
         for kept in undo.records.drain(..) {
             match kept.record {
                 Record::Whole(value, ..) => garbage.discard(value),
+                Record::Lent(record) => lent.push((kept.key, kept.hash, *record)),
                 Record::Flushed(mut db) => tables.push((db.dict.take(), db.volatile.take())),
                 _ => {}
             }
         }
         if self.snapshot.is_some() || !tables.is_empty() {
             self.settle_snapshot(tables);
+        }
+        for (key, hash, ((value, expire, lru), lent)) in lent {
+            self.settle_lent(lent, Entry { key, value, expire, lru, hash: hash as u32 });
         }
         self.undo.finish();
     }
@@ -361,6 +369,13 @@ impl Keyspace {
                 if let Some((value, ..)) = self.restore(db, &key, hash, Some((value, expire, lru))) {
                     self.discard(value);
                 }
+            }
+            Record::Lent(record) => {
+                let (whole, lent) = *record;
+                if let Some((value, ..)) = self.restore(db, &key, hash, Some(whole)) {
+                    self.discard(value);
+                }
+                self.give_back_lent(lent, &key);
             }
             Record::Deadline(expire) => self.restore_deadline(db, &key, hash, expire),
             Record::Large(changes, expire) => {

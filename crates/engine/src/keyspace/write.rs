@@ -1,7 +1,7 @@
 //! The mutation gate: the only way to a value that changes.
 
 use super::fields::is_timed;
-use super::undo::{Record, State};
+use super::undo::{Record, State, Whole};
 use super::{Entry, Keyspace, NO_EXPIRY};
 use crate::error::{Res, WRONG_TYPE};
 use crate::notify::{DEL, Event};
@@ -262,11 +262,24 @@ impl<'k> WriteGuard<'k> {
         self.ks.undo.state(self.db, self.hash, self.key) != State::Full
     }
 
-    /// Hands a replaced or removed value to the undo log.
+    /// Hands a replaced or removed value to the undo log. The running snapshot, if it is owed to that, gets it from there.
     #[inline(never)]
     fn keep_old(&mut self, key: Bytes, value: Value, expire: i64, lru: u32) {
         self.kept = true;
-        self.ks.undo.push(self.db, self.hash, key, Record::Whole(value, expire, lru));
+        let record = match self.owed {
+            true => self.lend((value, expire, lru)),
+            false => Record::Whole(value, expire, lru),
+        };
+        self.ks.undo.push(self.db, self.hash, key, record);
+    }
+
+    #[cold]
+    fn lend(&mut self, whole: Whole) -> Record {
+        self.owed = false;
+        match self.ks.lend_to_undo(self.db, self.key) {
+            Some(lent) => Record::Lent(Box::new((whole, lent))),
+            None => Record::Whole(whole.0, whole.1, whole.2),
+        }
     }
 
     /// The value, to be changed.
@@ -320,9 +333,6 @@ impl<'k> WriteGuard<'k> {
     pub fn set(&mut self, value: Value) {
         let Some(pos) = self.pos else { return self.create(value) };
         let keep = self.must_keep_old();
-        if keep && self.owed {
-            self.pay();
-        }
         let entry = self.ks.dbs[self.db].dict.get_mut(pos);
         let changes_type = value.kind() != entry.value.kind();
         let (expire, lru) = (entry.expire, entry.lru);
@@ -376,9 +386,6 @@ impl<'k> WriteGuard<'k> {
             return false;
         }
         let keep = self.must_keep_old();
-        if keep && self.owed {
-            self.pay();
-        }
         let Some(pos) = self.pos.take() else { return false };
         let table = &mut self.ks.dbs[self.db];
         let entry = table.dict.remove(pos);
