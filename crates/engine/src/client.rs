@@ -159,6 +159,8 @@ pub struct Client {
     pub logged: u64,
     /// It asked for MONITOR.
     pub monitor: bool,
+    /// While its EXEC runs: how many commands were queued, and their bytes.
+    pub exec: (usize, usize),
     /// CLIENT TRACKING.
     pub tracking: Option<Box<ClientTracking>>,
     /// Channels, patterns and shard channels that it subscribed to.
@@ -210,6 +212,7 @@ impl Client {
             written: 0,
             logged: 0,
             monitor: false,
+            exec: (0, 0),
             tracking: None,
             subscriptions: [0; 3],
             subscription_bytes: 0,

@@ -579,9 +579,10 @@ pub fn call(
     let dirty = ks.dirty;
     let db = ks.cur;
     let outer = std::mem::replace(&mut ks.effects.rewritten, false);
-    // EXEC is shown after what it runs.
-    let shown_last = command.spec.name == "exec";
-    if !sv.monitors.is_empty() && !sv.running_again && !shown_last {
+    // EXEC is shown after what it runs, and RESET not to the monitor that it ends.
+    let monitored = !sv.monitors.is_empty();
+    let shown_last = monitored && matches!(command.spec.name, "exec" | "reset");
+    if monitored && !sv.running_again && !shown_last {
         crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
     }
     let written = reply.written();
@@ -604,7 +605,7 @@ pub fn call(
         }
     };
     let Cx { ks, sv, reply, .. } = cx;
-    if shown_last && !sv.monitors.is_empty() {
+    if shown_last {
         crate::stats::feed_monitors(ks, sv, id, argv, command, origin);
     }
     // A script that ends with an error wrote it as its reply.

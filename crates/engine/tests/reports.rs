@@ -184,3 +184,31 @@ fn errors_of_numbers_in_redis_words() {
     assert_eq!(b.run(&["SLOWLOG", "GET", "1", "2"]), words);
     assert_eq!(b.run(&["REPLICAOF", "127.0.0.1", "x"]), "-ERR Invalid master port\r\n");
 }
+
+#[test]
+fn a_transaction_that_runs_is_told_as_one() {
+    let mut b = Bench::new();
+    b.run(&["MULTI"]);
+    b.run(&["CLIENT", "INFO"]);
+    b.run(&["EVAL", "return redis.call('get','a')", "0"]);
+    let reply = b.run(&["EXEC"]);
+    assert!(reply.contains(" flags=x ") && reply.contains(" multi=2 "), "{reply}");
+    let after = b.run(&["CLIENT", "INFO"]);
+    assert!(after.contains(" flags=N ") && after.contains(" multi=-1 "), "{after}");
+}
+
+#[test]
+fn what_reset_answers_can_be_skipped_and_is_not_monitored() {
+    let mut b = Bench::new();
+    b.run(&["CLIENT", "REPLY", "SKIP"]);
+    assert_eq!(b.run(&["RESET"]), "");
+    assert_eq!(b.run(&["PING"]), "+PONG\r\n");
+    b.run(&["CLIENT", "REPLY", "OFF"]);
+    assert_eq!(b.run(&["RESET"]), "+RESET\r\n");
+    b.run(&["MONITOR"]);
+    while b.engine.next_outgoing().is_some() {}
+    b.run(&["RESET"]);
+    while let Some(outgoing) = b.engine.next_outgoing() {
+        assert!(!matches!(outgoing, Outgoing::Reply { .. }), "{outgoing:?}");
+    }
+}

@@ -415,7 +415,8 @@ impl Func {
         }
         let i = self.p.consts.len() as u32;
         if i >= (1 << 18) {
-            return Err(lex.plain_error("constant table overflow"));
+            // Lua raises this one without a position.
+            return Err(crate::lexer::Fail::Syntax(b"constant table overflow".to_vec()));
         }
         lex.code_size += 64 + if let Const::Str(s) = &v { s.len() } else { 0 };
         self.p.consts.push(v);

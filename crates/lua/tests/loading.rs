@@ -205,3 +205,10 @@ fn a_library_gives_its_code_back_between_calls() {
     }
     assert!(vm.used_bytes() < 4 << 20, "{} bytes", vm.used_bytes());
 }
+
+#[test]
+fn too_many_constants_are_told_without_a_place() {
+    let source: String = (0..300_000).map(|i| format!("s=s+{i}.5 ")).collect();
+    let error = Chunk::compile(source.as_bytes(), "@user_script", CompileLimits::default()).err();
+    assert_eq!(error.map(|error| error.message().to_vec()).as_deref(), Some(&b"constant table overflow"[..]));
+}

@@ -18,7 +18,7 @@ impl Persist {
         [save, flush, merge]: [bool; 3],
         ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
-        const FAILED_LOAD: &str = "ERR Error trying to load the RDB dump, check server logs";
+        const FAILED_LOAD: &str = "ERR Error trying to load the RDB dump, check server logs.";
         if save {
             self.save(ks, sv).map_err(|_| FAILED.to_owned())?;
         }
@@ -58,7 +58,7 @@ impl Persist {
         sv: &mut ServerState,
         ticker: &mut dyn Ticker,
     ) -> Result<(), String> {
-        const FAILED_LOAD: &str = "ERR Error trying to load the AOF files, check server logs";
+        const FAILED_LOAD: &str = "ERR Error trying to load the AOF files, check server logs.";
         if let Some(log) = &mut self.log {
             log.flush(&mut sv.persist.log).map_err(|_| FAILED_LOAD.to_owned())?;
         }

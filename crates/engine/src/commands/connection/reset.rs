@@ -42,7 +42,10 @@ fn run(cx: &mut Cx<'_>) -> Res {
     client.proto = Proto::Resp2;
     client.name.clear();
     client.monitor = false;
-    client.reply_mode = ReplyMode::On;
+    // CLIENT REPLY SKIP before it takes its reply, too.
+    if client.reply_mode == ReplyMode::Off {
+        client.reply_mode = ReplyMode::On;
+    }
     client.reads_replicas = false;
     client.no_evict = false;
     client.no_touch = false;

@@ -44,7 +44,13 @@ fn run(cx: &mut Cx<'_>) -> Res {
         cx.reply.null_array();
         return Ok(());
     }
-    if cx.sv.config.transaction_rollback && !cx.ks.obeys { all_or_nothing(cx, &multi.queue) } else { run_all(cx, &multi.queue) }
+    cx.me()?.exec = (multi.queue.len(), multi.bytes);
+    let all = cx.sv.config.transaction_rollback && !cx.ks.obeys;
+    let result = if all { all_or_nothing(cx, &multi.queue) } else { run_all(cx, &multi.queue) };
+    if let Ok(client) = cx.me() {
+        client.exec = (0, 0);
+    }
+    result
 }
 
 fn run_all(cx: &mut Cx<'_>, queue: &[Queued]) -> Res {

@@ -40,7 +40,11 @@ pub(super) fn info(cx: &mut Cx<'_>) -> Res {
 pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, hide: bool, out: &mut Vec<u8>) {
     let named = |name: &[u8]| if hide { HIDDEN.to_owned() } else { String::from_utf8_lossy(name).into_owned() };
     let io = &client.io;
-    let multi = client.multi.as_ref();
+    let multi = match (&client.multi, client.exec) {
+        (Some(multi), _) => Some((multi.queue.len(), multi.bytes)),
+        (None, (0, _)) => None,
+        (None, running) => Some(running),
+    };
     let total = io.qbuf + io.qbuf_free + io.omem + io.obl + client.held_memory() + ks.watch.memory(client.id) + size_of::<Client>();
     let command = client.last_command.map_or("NULL", |command| &command.full_name);
     out.extend_from_slice(
@@ -59,7 +63,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, hide: bool
             client.subscriptions[0],
             client.subscriptions[1],
             client.subscriptions[2],
-            multi.map_or(-1, |m| m.queue.len() as i64),
+            multi.map_or(-1, |(commands, _)| commands as i64),
             ks.watch.count(client.id),
         )
         .as_bytes(),
@@ -71,7 +75,7 @@ pub(crate) fn line(client: &Client, ks: &Keyspace, tracker: &Tracker, hide: bool
             io.qbuf,
             io.qbuf_free,
             io.argv_mem,
-            multi.map_or(0, |m| m.bytes),
+            multi.map_or(0, |(_, bytes)| bytes),
             io.obl,
             io.obl,
             io.obl,
@@ -108,7 +112,7 @@ pub(super) fn flags(client: &Client, ks: &Keyspace) -> String {
     flag(client.primary, 'M');
     flag(client.monitor, 'O');
     flag(kind_of(client) == Kind::Pubsub, 'P');
-    flag(client.multi.is_some(), 'x');
+    flag(client.multi.is_some() || client.exec.0 > 0, 'x');
     flag(client.blocked || client.postponed, 'b');
     flag(client.tracking.is_some(), 't');
     flag(client.tracking.as_ref().is_some_and(|t| t.broken), 'R');
