@@ -66,6 +66,11 @@ pub enum Outgoing {
         /// Save first, do not save, or as configured.
         save: Option<bool>,
     },
+    /// The data set must not be served any longer: the owner ends, without a snapshot.
+    Fatal {
+        /// Why.
+        why: String,
+    },
     /// SCRIPT DEBUG YES: the owner gives this client a session of its own on a copy of the data set as it is now, in
     /// which `argv` is to run with [`crate::client::DebugMode::Sync`], and forgets the client here. Only where
     /// [`Ticker::may_debug`] allowed it.
@@ -243,8 +248,7 @@ impl Engine {
     /// An empty engine. `seed` keys hash tables, generators and the run id: with the same seed and clock the same calls
     /// give the same bytes.
     pub fn new(config: Config, clock: Box<dyn Clock>, seed: [u8; 16]) -> Engine {
-        // A cluster has database 0 only.
-        let databases = if config.cluster_enabled { 1 } else { config.databases };
+        let databases = if config.cluster_enabled { config.cluster_databases } else { config.databases };
         let mut ks = Keyspace::new(databases as usize, seed);
         if let Some(tables) = table_seed(&config) {
             // What is drawn by lot stays so.

@@ -297,6 +297,9 @@ fn admit(ks: &mut Keyspace, sv: &mut ServerState, id: ClientId, argv: &[&[u8]]) 
     }
     if obeys {
         let queues = client.multi.is_some() && !flags.contains(Flags::IMMEDIATE);
+        if cannot_save(sv).is_some() {
+            write_without_disk(ks, sv, command)?;
+        }
         return Ok(if queues { Admitted::Queue(command) } else { Admitted::Run(command) });
     }
     if !sv.repl.is_primary() {
@@ -575,6 +578,11 @@ pub fn call(
     ticker: &mut dyn Ticker,
 ) -> bool {
     let Call { id, argv, command, origin } = call;
+    let by_slot = if sv.config.cluster_slot_stats_enabled && origin == Origin::Client {
+        cluster::counted(sv, id, command, argv)
+    } else {
+        None
+    };
     let start = sv.stamp;
     let dirty = ks.dirty;
     let db = ks.cur;
@@ -644,6 +652,10 @@ pub fn call(
         sv.latency.note(sv.config.latency_monitor_threshold, "snapshot-value", usec, sv.stamp);
     }
     let bytes = reply.written().zip(written).map(|(after, before)| after.saturating_sub(before));
+    if let Some((slot, input)) = by_slot {
+        let (net_in, net_out) = (input as u64, bytes.unwrap_or(0) as u64);
+        sv.cluster.usage.add(slot, cluster::SlotUse { cpu_us: usec, net_in, net_out });
+    }
     record::ended(sv, record::Ended { id, argv, command, usec, failed, reply: bytes });
     !failed
 }
@@ -652,6 +664,36 @@ pub fn call(
 #[cold]
 fn note_divergence(sv: &mut ServerState, command: &str, error: &[u8]) {
     note_unexpected(sv, ("replica", "primary"), command, error);
+    if sv.config.propagation_error_behavior > 0 && sv.config.replica_read_only {
+        let why = format!(
+            "This replica panicked sending an error to its primary after processing the command '{command}'"
+        );
+        sv.outgoing.push_back(Outgoing::Fatal { why });
+    }
+}
+
+/// Milliseconds between two lines about writes that the disk does not take.
+const DISK_LINES_MS: i64 = 10_000;
+
+/// The primary sends a command while nothing can be written to the disk: a replica that is not told otherwise ends, since
+/// it would not be what it is taken for.
+#[cold]
+fn write_without_disk(ks: &Keyspace, sv: &mut ServerState, command: &Command) -> Result<(), CmdError> {
+    let ping = command.spec.name == "ping";
+    if !command.spec.flags.contains(Flags::WRITE) && !ping {
+        return Ok(());
+    }
+    if !sv.config.replica_ignore_disk_write_errors && !ping {
+        let why = "Replica was unable to write command to disk.";
+        sv.outgoing.push_back(Outgoing::Fatal { why: why.to_owned() });
+        return Err(CmdError::owned(format!("ERR {why}")));
+    }
+    if ks.now >= sv.persist.warned_ms + DISK_LINES_MS {
+        sv.persist.warned_ms = ks.now;
+        let text = "Replica is applying a command even though it is unable to write to disk.";
+        sv.log(LogLevel::Warning, text);
+    }
+    Ok(())
 }
 
 /// An error on a link between servers, where nobody reads it.

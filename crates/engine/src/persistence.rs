@@ -94,6 +94,8 @@ impl LogInfo {
 pub struct Persistence {
     /// There is an owner that keeps files.
     pub available: bool,
+    /// When the log was last told that a replica goes on without its disk, in Unix milliseconds.
+    pub(crate) warned_ms: i64,
     /// Unix time of the last successful save, in seconds.
     pub last_save: i64,
     /// Unix time of the last attempt of a background save, in seconds.
@@ -146,6 +148,7 @@ impl Persistence {
             job: None,
             save_scheduled: false,
             rewrite_scheduled: false,
+            warned_ms: 0,
             save_ok: true,
             save_seconds: -1,
             rewrite_ok: true,

@@ -75,7 +75,7 @@ fn passes(threshold: i64, value: u64) -> bool {
 }
 
 /// Bytes of a request.
-fn request_len(argv: &[&[u8]]) -> usize {
+pub(crate) fn request_len(argv: &[&[u8]]) -> usize {
     let line = |n: usize| 3 + itoa::Buffer::new().format(n).len();
     line(argv.len()) + argv.iter().map(|arg| line(arg.len()) + arg.len() + 2).sum::<usize>()
 }

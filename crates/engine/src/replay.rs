@@ -102,6 +102,13 @@ impl Replayer {
             let end = self.out.len().saturating_sub(2);
             let text = self.out[1..end].to_vec();
             self.note_error(&text);
+            if sv.config.propagation_error_behavior == 1 {
+                return Err(format!(
+                    "This server panicked sending an error to its AOF-loading-client after processing the command '{}': {}",
+                    command.full_name,
+                    String::from_utf8_lossy(&text)
+                ));
+            }
         }
         ks.effects.forget();
         Ok(())

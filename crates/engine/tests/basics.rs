@@ -187,7 +187,7 @@ fn servers_that_share_a_hash_seed_show_keys_in_the_same_order() {
         let mut engine = Engine::new(config, Box::new(ManualClock::new(1_000)), [seed; 16]);
         let client = engine.connect(ConnInfo::default());
         let mut out = Vec::new();
-        for key in 0..50 {
+        for key in 0..3000 {
             engine.execute(client, &[b"SET", format!("k{key}").as_bytes(), b"v"], &mut out, &mut NoTicker);
         }
         out.clear();

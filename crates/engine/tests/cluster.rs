@@ -3,7 +3,8 @@
 mod support;
 
 use support::Bench;
-use totality_engine::Config;
+use totality_engine::engine::NoTicker;
+use totality_engine::{Config, ConnInfo};
 
 const CROSS_SLOT: &str = "-CROSSSLOT Keys in request don't hash to the same slot\r\n";
 
@@ -78,13 +79,117 @@ fn a_script_stays_in_the_slot_of_its_first_key() {
 }
 
 #[test]
-fn there_is_one_database() {
+fn there_is_one_database_unless_more_are_asked_for() {
     let mut b = cluster();
     assert_eq!(b.line("SELECT 0"), "+OK\r\n");
-    assert_eq!(b.line("SELECT 1"), "-ERR SELECT is not allowed in cluster mode\r\n");
+    assert_eq!(b.line("SELECT 1"), "-ERR DB index is out of range\r\n");
     assert_eq!(b.line("SWAPDB 0 1"), "-ERR SWAPDB is not allowed in cluster mode\r\n");
-    assert_eq!(b.line("MOVE a 1"), "-ERR MOVE is not allowed in cluster mode\r\n");
+    assert_eq!(b.line("MOVE a 1"), "-ERR DB index is out of range\r\n");
     assert_eq!(b.line("COPY {a}1 {a}2 DB 1"), "-ERR DB index is out of range\r\n");
+
+    let mut b = Bench::with(Config { cluster_enabled: true, cluster_databases: 3, ..Config::default() });
+    b.line("SET a x");
+    b.line("SET {a}1 x");
+    assert_eq!(b.line("COPY a {a}2 DB 2"), ":1\r\n");
+    assert_eq!(b.line("MOVE {a}1 2"), ":1\r\n");
+    assert_eq!(b.line("SELECT 3"), "-ERR DB index is out of range\r\n");
+    // Keys are counted and listed by database, statistics are of all.
+    assert_eq!(b.line("CLUSTER COUNTKEYSINSLOT 15495"), ":1\r\n");
+    assert_eq!(b.line("SELECT 2"), "+OK\r\n");
+    assert_eq!(b.line("CLUSTER COUNTKEYSINSLOT 15495"), ":2\r\n");
+    assert!(b.line("CLUSTER GETKEYSINSLOT 15495 9").starts_with("*2\r\n"));
+    let stats = b.line("CLUSTER SLOT-STATS SLOTSRANGE 15495 15495");
+    assert_eq!(stats, "*1\r\n*2\r\n:15495\r\n*2\r\n$9\r\nkey-count\r\n:3\r\n");
+    b.line("SELECT 1");
+    assert!(b.line("CLUSTER FLUSHSLOTS").starts_with("-ERR DB must be empty"));
+}
+
+#[test]
+fn costs_are_counted_by_slot() {
+    let mut b = cluster();
+    b.line("SET a before");
+    b.line("CONFIG SET cluster-slot-stats-enabled yes");
+    let of_a = |b: &mut Bench| {
+        let text = b.line("CLUSTER SLOT-STATS SLOTSRANGE 15495 15495");
+        let numbers: Vec<u64> =
+            text.lines().filter_map(|line| line.strip_prefix(':')).map(|n| n.parse().unwrap()).collect();
+        (numbers[1], numbers[3], numbers[4])
+    };
+    assert_eq!(of_a(&mut b), (1, 0, 0));
+    // *3 $3 SET $1 a $1 x, and +OK
+    b.line("SET a x");
+    assert_eq!(of_a(&mut b), (1, 27, 5));
+    b.line("SET b xyz");
+    b.line("PING");
+    assert_eq!(of_a(&mut b), (1, 27, 5));
+    // A script is counted as a whole.
+    b.line("CONFIG RESETSTAT");
+    let script = "redis.call('SET', KEYS[1], 'y') return 7";
+    assert_eq!(b.run(&["EVAL", script, "1", "a"]), ":7\r\n");
+    assert_eq!(of_a(&mut b), (1, 4 + 10 + 5 + script.len() as u64 + 2 + 7 + 7, 4));
+    // So is a transaction, with MULTI.
+    b.line("CONFIG RESETSTAT");
+    for line in ["MULTI", "SET a x", "EXEC"] {
+        b.line(line);
+    }
+    assert_eq!(of_a(&mut b), (1, 15 + 27 + 14, 4 + 5));
+    // The busiest first; of the same value the lowest slot.
+    let order = |b: &mut Bench, line: &str| {
+        let text = b.line(line);
+        let slots = text.split("*2\r\n:").skip(1).map(|part| part.split("\r\n").next().unwrap().to_owned());
+        slots.collect::<Vec<String>>()
+    };
+    assert_eq!(order(&mut b, "CLUSTER SLOT-STATS ORDERBY network-bytes-in LIMIT 2"), ["15495", "0"]);
+    assert_eq!(order(&mut b, "CLUSTER SLOT-STATS ORDERBY key-count LIMIT 3 DESC"), ["3300", "15495", "0"]);
+    assert_eq!(order(&mut b, "CLUSTER SLOT-STATS ORDERBY network-bytes-out ASC LIMIT 1"), ["0"]);
+    assert_eq!(
+        b.line("CLUSTER SLOT-STATS ORDERBY key-count ASC DESC"),
+        "-ERR Multiple filters of the same type are disallowed.\r\n"
+    );
+    b.line("CONFIG SET cluster-slot-stats-enabled no");
+    assert_eq!(
+        b.line("CLUSTER SLOT-STATS ORDERBY cpu-usec"),
+        "-ERR Unrecognized sort metric for ORDERBY.\r\n"
+    );
+}
+
+#[test]
+fn clients_are_told_what_is_announced_to_them() {
+    let mut b = cluster();
+    (b.engine.sv.process.tcp_port, b.engine.sv.process.tls_port) = (7000, 7001);
+    let ask = |b: &mut Bench, addr: &str, laddr: &str, line: &[&[u8]]| {
+        let info = ConnInfo { addr: addr.to_owned(), laddr: laddr.to_owned(), ..ConnInfo::default() };
+        let client = b.engine.connect(info);
+        let mut out = Vec::new();
+        b.engine.execute(client, line, &mut out, &mut NoTicker);
+        String::from_utf8(out).unwrap()
+    };
+    let nodes: &[&[u8]] = &[b"CLUSTER", b"NODES"];
+    for line in [
+        "CONFIG SET cluster-announce-ip 10.0.0.9 cluster-announce-client-ipv4 10.1.1.1",
+        "CONFIG SET cluster-announce-client-ipv6 fd00::7 cluster-announce-client-tls-port 9001",
+        "CONFIG SET cluster-announce-port 8000 cluster-announce-bus-port 8100 availability-zone north",
+    ] {
+        assert_eq!(b.line(line), "+OK\r\n");
+    }
+    let text = ask(&mut b, "10.2.2.2:50", "10.0.0.1:7000", nodes);
+    assert!(text.contains(" 10.1.1.1:8000@8100 myself"), "{text}");
+    let text = ask(&mut b, "[fd00::2]:50", "[fd00::1]:7001", nodes);
+    assert!(text.contains(" fd00::7:9001@8100 myself"), "{text}");
+    let text = ask(&mut b, "10.2.2.2:50", "10.0.0.1:7000", &[b"CLUSTER", b"SHARDS"]);
+    for part in ["$4\r\nport\r\n:8000\r\n", "$8\r\ntls-port\r\n:9001\r\n", "$5\r\nnorth\r\n"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for (line, why) in [
+        ("cluster-announce-client-ipv4 ::1", "Invalid IPv4 address"),
+        ("cluster-announce-client-ipv6 127.0.0.1", "Invalid IPv6 address"),
+        ("cluster-announce-ip a,b", "cluster-announce-ip contains invalid character"),
+        ("cluster-announce-human-nodename a=b", "Announced human node name contained invalid character"),
+    ] {
+        let name = line.split(' ').next().unwrap();
+        let want = format!("-ERR CONFIG SET failed (possibly related to argument '{name}') - {why}\r\n");
+        assert_eq!(b.line(&format!("CONFIG SET {line}")), want);
+    }
 }
 
 #[test]

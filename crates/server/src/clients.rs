@@ -504,6 +504,11 @@ impl Server {
                     let _ = self.persist.shutdown(ks, sv, save, true);
                     self.ending = true;
                 }
+                Outgoing::Fatal { why } => {
+                    self.io.log.warning(&why);
+                    self.fatal.get_or_insert(why);
+                    self.ending = true;
+                }
                 Outgoing::Debug { client, argv } => self.begin_debugging(client, argv),
                 Outgoing::ConfigChanged { name } => self.config_changed(name),
             }

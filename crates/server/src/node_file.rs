@@ -33,7 +33,8 @@ pub(crate) fn open(engine: &mut Engine, log: &mut Log) -> Result<(), String> {
     }
     let node = &engine.sv.cluster.node;
     log.notice(format!("No cluster configuration found, I'm {}", node.id));
-    let text = node.render(&cluster::address(&engine.sv, None));
+    let text =
+        node.render(&cluster::address(&engine.sv, None), &engine.sv.config.cluster_announce_human_nodename);
     replace_file(Path::new(&path), text.as_bytes())
         .map_err(|e| format!("Could not write the cluster node config {path}: {}", reason(&e)))
 }

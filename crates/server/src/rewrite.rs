@@ -27,6 +27,10 @@ impl Server {
         match name {
             "loglevel" => log.set_threshold(settings.log_level),
             "log-format" | "log-timestamp-format" => log.set_format(&self.engine.sv.config),
+            "dir" => {
+                let dir = &mut self.engine.sv.config.dir;
+                *dir = crate::server::working_dir(dir);
+            }
             "crash-log-enabled" | "debug-context" => {
                 if let Some(reports) = &self.reports {
                     reports.follow(&self.engine.sv.config);

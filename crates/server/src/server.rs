@@ -87,6 +87,8 @@ pub struct Server {
     pub(crate) tls_read_ms: u64,
     pub(crate) follower: Follower,
     pub(crate) ending: bool,
+    /// Why the data set must not be served any longer.
+    pub(crate) fatal: Option<String>,
 }
 
 impl Server {
@@ -108,6 +110,7 @@ impl Server {
             std::env::set_current_dir(&config.dir)
                 .map_err(start_error(&format!("Can't chdir to '{}'", config.dir)))?;
         }
+        config.dir = working_dir(&config.dir);
         log.notice(format!("Totality is starting: version={}, PID: {}", VERSION, std::process::id()));
         match &config_file {
             Some(file) => log.notice(format!("Configuration loaded from {}", file.display())),
@@ -173,6 +176,7 @@ impl Server {
             tls_read_ms: 0,
             follower: Follower::new(),
             ending: false,
+            fatal: None,
         };
         server.write_pid_file();
         Ok(server)
@@ -273,7 +277,7 @@ impl Server {
             self.turn();
         }
         self.end();
-        match self.persist.fatal() {
+        match self.persist.fatal().or(self.fatal.as_deref()) {
             Some(why) => Err(io::Error::other(why.to_owned())),
             None => Ok(()),
         }
@@ -497,6 +501,11 @@ impl Server {
             self.io.log.warning(format!("Failed to write PID file: {}", listen::reason(&e)));
         }
     }
+}
+
+/// The working directory, as CONFIG GET shows it; `else_` where the system does not tell.
+pub(crate) fn working_dir(else_: &str) -> String {
+    std::env::current_dir().map_or_else(|_| else_.to_owned(), |dir| dir.display().to_string())
 }
 
 /// The version that the log names.

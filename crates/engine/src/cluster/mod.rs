@@ -5,8 +5,11 @@
 //! reads and writes it.
 
 mod slots;
+mod usage;
 
 pub(crate) use slots::{CROSS_SLOT, SlotCounts, pattern_slot, slot_arg, slot_number, slot_of, tag_of};
+
+pub(crate) use usage::{SlotUse, Usage, counted};
 
 use crate::client::ClientId;
 use crate::state::ServerState;
@@ -33,6 +36,8 @@ pub struct Cluster {
     pub node: Node,
     /// Keys by slot, as of the last time that somebody asked.
     pub(crate) counts: SlotCounts,
+    /// What commands cost by slot.
+    pub(crate) usage: Usage,
 }
 
 impl Cluster {
@@ -41,6 +46,7 @@ impl Cluster {
         Cluster {
             node: Node { id: hex(&id), shard: hex(&shard), epoch: 0, current_epoch: 0 },
             counts: SlotCounts::default(),
+            usage: Usage::default(),
         }
     }
 }
@@ -95,12 +101,14 @@ impl Node {
         Ok(node)
     }
 
-    /// The node file's text.
-    pub fn render(&self, address: &Address) -> String {
+    /// The node file's text; `name` is the one that people gave the node, or empty.
+    pub fn render(&self, address: &Address, name: &str) -> String {
+        let name = if name.is_empty() { String::new() } else { format!(",nodename={name}") };
         format!(
-            "{} {},,tls-port=0,shard-id={} myself,master - 0 0 {} connected 0-{}\nvars currentEpoch {} lastVoteEpoch 0\n",
+            "{} {},,tls-port={}{name},shard-id={} myself,master - 0 0 {} connected 0-{}\nvars currentEpoch {} lastVoteEpoch 0\n",
             self.id,
             address,
+            address.tls,
             self.shard,
             self.epoch,
             SLOTS - 1,
@@ -116,8 +124,12 @@ pub struct Address {
     pub ip: String,
     /// Host name that the configuration announces, or empty.
     pub hostname: String,
-    /// Port for clients.
+    /// Port for this client.
     pub port: u16,
+    /// Port without TLS, 0 for none.
+    pub plain: u16,
+    /// Port with TLS, 0 for none.
+    pub tls: u16,
     /// Port of the bus, which nobody listens to.
     pub bus_port: u16,
 }
@@ -129,30 +141,35 @@ impl std::fmt::Display for Address {
 }
 
 /// Where a client finds the node: what the configuration announces, else where the client came in, so that it can
-/// come again. A real node learns its address from others, and there are none.
+/// come again. A real node learns its address from others, and there are none. `None`: for the node file.
 pub fn address(sv: &ServerState, client: Option<ClientId>) -> Address {
     let config = &sv.config;
-    let ip = if config.cluster_announce_ip.is_empty() {
-        let local = client.and_then(|id| sv.client(id)).filter(|client| !client.conn.unix);
-        let host = local.and_then(|client| client.conn.laddr.rsplit_once(':')).map_or("", |(host, _)| host);
-        host.trim_start_matches('[').trim_end_matches(']').to_owned()
-    } else {
-        config.cluster_announce_ip.clone()
+    let client = client.and_then(|id| sv.client(id));
+    let local = client.filter(|client| !client.conn.unix).and_then(|c| c.conn.laddr.rsplit_once(':'));
+    let ipv6 = client.is_some_and(|client| client.conn.addr.starts_with('['));
+    let own = client.map_or("", |_| config.cluster_announce_client_ip[usize::from(ipv6)].as_str());
+    let announced = [own, config.cluster_announce_ip.as_str()].into_iter().find(|ip| !ip.is_empty());
+    let ip = announced.map_or_else(
+        || local.map_or("", |(host, _)| host).trim_start_matches('[').trim_end_matches(']').to_owned(),
+        str::to_owned,
+    );
+    let first = |ports: [u64; 3]| {
+        u16::try_from(ports.into_iter().find(|port| *port > 0).unwrap_or(0)).unwrap_or_default()
     };
-    let or = |announced: u64, other: u64| {
-        u16::try_from(if announced > 0 { announced } else { other }).unwrap_or_default()
-    };
-    let port = or(config.cluster_announce_port, u64::from(sv.process.tcp_port));
-    let bus = if config.cluster_port > 0 {
-        config.cluster_port
-    } else {
-        u64::from(sv.process.tcp_port).saturating_add(10_000)
-    };
+    let [for_plain, for_tls] = client.map_or([0, 0], |_| config.cluster_announce_client_port);
+    let (own_plain, own_tls) = (u64::from(sv.process.tcp_port), u64::from(sv.process.tls_port));
+    let plain = first([for_plain, config.cluster_announce_port, own_plain]);
+    let tls = first([for_tls, config.cluster_announce_tls_port, own_tls]);
+    // Who came by TLS is told how to come so again.
+    let by_tls = own_tls > 0 && local.is_some_and(|(_, port)| port.parse() == Ok(own_tls));
+    let base = if config.tls.cluster { own_tls } else { own_plain };
     Address {
         ip,
         hostname: config.cluster_announce_hostname.clone(),
-        port,
-        bus_port: or(config.cluster_announce_bus_port, bus),
+        port: if by_tls || config.tls.cluster { tls } else { plain },
+        plain,
+        tls,
+        bus_port: first([config.cluster_announce_bus_port, config.cluster_port, base.saturating_add(10_000)]),
     }
 }
 
@@ -165,8 +182,15 @@ mod tests {
         let mut node = Cluster::new([7; 20], [9; 20]).node;
         node.epoch = 3;
         node.current_epoch = 3;
-        let address = Address { ip: String::new(), hostname: String::new(), port: 7000, bus_port: 17000 };
-        assert_eq!(Node::parse(node.render(&address).as_bytes()), Ok(node));
+        let address = Address {
+            ip: String::new(),
+            hostname: String::new(),
+            port: 7000,
+            plain: 7000,
+            tls: 0,
+            bus_port: 17000,
+        };
+        assert_eq!(Node::parse(node.render(&address, "tram").as_bytes()), Ok(node));
         let old = format!(
             "{} :6379@16379 myself,master - 0 0 1 connected 0-16383\nvars currentEpoch 2 lastVoteEpoch 0\n",
             "a".repeat(40)

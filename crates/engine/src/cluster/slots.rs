@@ -6,6 +6,7 @@ use crate::commands::Command;
 use crate::error::CmdError;
 use crate::keys;
 use crate::keyspace::Keyspace;
+use std::ops::Range;
 use std::sync::LazyLock;
 use totality_ds::crc::{crc16, key_slot};
 
@@ -99,19 +100,29 @@ pub(crate) fn tag_of(slot: u16) -> &'static str {
 #[derive(Debug, Default)]
 pub(crate) struct SlotCounts {
     counts: Vec<u32>,
-    /// What the data set looked like.
-    seen: Option<(u64, u64, u64, usize)>,
+    /// The databases that were counted, and what the data set looked like.
+    seen: Option<(Range<usize>, [u64; 3], usize)>,
 }
 
 impl SlotCounts {
-    /// The numbers of keys of all slots.
+    /// The numbers of keys of all slots, of all databases together.
     pub(crate) fn of(&mut self, ks: &Keyspace) -> &[u32] {
-        let db = &ks.dbs()[0];
-        let now = Some((ks.dirty, ks.stats.expired, ks.stats.evicted, db.len()));
+        self.count(ks, 0..ks.dbs().len())
+    }
+
+    /// The same of one database.
+    pub(crate) fn of_db(&mut self, ks: &Keyspace, db: usize) -> &[u32] {
+        self.count(ks, db..db + 1)
+    }
+
+    fn count(&mut self, ks: &Keyspace, of: Range<usize>) -> &[u32] {
+        let dbs = &ks.dbs()[of.clone()];
+        let keys = dbs.iter().map(|db| db.len()).sum();
+        let now = Some((of, [ks.dirty, ks.stats.expired, ks.stats.evicted], keys));
         if self.seen != now || self.counts.is_empty() {
             self.counts.clear();
             self.counts.resize(SLOTS, 0);
-            for entry in db.dict().iter() {
+            for entry in dbs.iter().flat_map(|db| db.dict().iter()) {
                 self.counts[usize::from(key_slot(&entry.key))] += 1;
             }
             self.seen = now;
@@ -119,10 +130,10 @@ impl SlotCounts {
         &self.counts
     }
 
-    /// Up to `max` keys of a slot.
+    /// Up to `max` keys of a slot, of the database that is selected.
     pub(crate) fn keys<'k>(&mut self, ks: &'k Keyspace, slot: u16, max: usize) -> Vec<&'k [u8]> {
-        let max = max.min(self.of(ks)[usize::from(slot)] as usize);
-        let keys = ks.dbs()[0].dict().iter().map(|entry| &*entry.key);
+        let max = max.min(self.of_db(ks, ks.cur)[usize::from(slot)] as usize);
+        let keys = ks.dbs()[ks.cur].dict().iter().map(|entry| &*entry.key);
         keys.filter(|key| key_slot(key) == slot).take(max).collect()
     }
 }

@@ -10,6 +10,8 @@ use super::text::{parse_bool, parse_memory};
 pub enum Check {
     /// `yes` or `no`.
     Bool,
+    /// `no`, for the reason given: `yes` would promise what is not there.
+    No(&'static str),
     /// An integer in a range.
     Int(i128, i128),
     /// Bytes with a unit, in a range.
@@ -18,6 +20,8 @@ pub enum Check {
     Enum(&'static [&'static str]),
     /// Some of the words.
     Words(&'static [&'static str]),
+    /// A locale that sorts by bytes: there is no other.
+    ByteOrder,
     /// Any text.
     Text,
     /// Any text up to so many bytes, and what is said of a longer one.
@@ -30,6 +34,7 @@ pub enum Check {
     Title,
 }
 
+const NO_DEFRAG: &str = "Active defragmentation cannot be enabled: it requires a server compiled with a modified Jemalloc like the one shipped by default with the source distribution";
 const BAD_OOM: &str = "Invalid oom-score-adj-values, elements must be between -2000 and 2000.";
 const BAD_TITLE: &str = "template format is invalid or contains unknown variables";
 
@@ -49,13 +54,17 @@ impl Check {
                 Some(on) => Ok(if on { "yes" } else { "no" }.to_owned()),
                 None => Err("argument must be 'yes' or 'no'".to_owned()),
             },
+            Check::No(why) => match Check::Bool.judge(arg, default)?.as_str() {
+                "yes" => Err(why.to_owned()),
+                no => Ok(no.to_owned()),
+            },
             Check::Int(min, max) => {
-                let n = text.parse::<i128>().ok().filter(|n| n.to_string() == text);
+                let n = crate::util::parse_i64(arg);
                 let n = n.ok_or_else(|| "argument couldn't be parsed into an integer".to_owned())?;
-                super::table::in_range(n, min, max).map(|n| n.to_string())
+                super::table::in_range(i128::from(n), min, max).map(|n| n.to_string())
             }
             Check::Memory(min, max) => {
-                let signed = if min < 0 { text.parse::<i128>().ok() } else { None };
+                let signed = if min < 0 { text.parse::<i64>().ok().map(i128::from) } else { None };
                 let n = parse_memory(arg).map(i128::from).or(signed);
                 let n = n.ok_or_else(|| "argument must be a memory value".to_owned())?;
                 super::table::in_range(n, min, max).map(|n| n.to_string())
@@ -80,6 +89,13 @@ impl Check {
                     .filter(|w| given.iter().any(|g| g == w) && *w != "default")
                     .collect();
                 Ok(if kept.is_empty() { "default".to_owned() } else { kept.join(" ") })
+            }
+            Check::ByteOrder => {
+                if ["", "C", "POSIX", "C.UTF-8", "C.utf8"].contains(&text.as_str()) {
+                    Ok(text)
+                } else {
+                    Err("Invalid locale name".to_owned())
+                }
             }
             Check::Text => Ok(text),
             Check::Short(most, why) => {
@@ -121,6 +137,9 @@ fn one_of(words: &[&str]) -> String {
 
 /// True when every brace holds a variable that is known.
 fn is_title(mut text: &str) -> bool {
+    if text.is_empty() {
+        return false;
+    }
     while let Some((_, rest)) = text.split_once('{') {
         let Some((name, rest)) = rest.split_once('}') else { return false };
         if !TITLE_VARIABLES.contains(&name) {
@@ -139,7 +158,7 @@ const NONE: Flag = Flag::empty();
 /// Why a parameter has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// Memory comes from the allocator of the Rust runtime and values are never moved to tidy it up: there is no jemalloc, and no active defragmentation.
+    /// Memory comes from the allocator of the Rust runtime and values are never moved to tidy it up: there is no jemalloc, and `activedefrag yes` is refused.
     Memory,
     /// Tables grow piece by piece as they are written, so there is no rehashing that spare time could be given to; a replaced data set is always freed by another thread.
     Tables,
@@ -153,7 +172,7 @@ pub enum Why {
     Rdma,
     /// The TLS of rustls has no finite-field Diffie-Hellman: a file is refused.
     Tls,
-    /// Aids for faults of a server in C: memory is safe here, a failed check ends the process with a report (see `crash-log-enabled`), and signals like SIGSEGV are the system's own business.
+    /// Aids for faults of a server in C: memory is safe here, a failed check ends the process with a report (see `crash-log-enabled`), and handlers of signals, which `watchdog-period` needs, are not to be had in safe Rust.
     Crashes,
     /// Payloads and files are always checked to their last element, whoever they come from.
     Checked,
@@ -161,8 +180,8 @@ pub enum Why {
     Title,
     /// The server always presents itself to clients as Redis does (`redis_version`, HELLO, error texts), there is no logo, and nothing that `ignore-warnings` names is warned of.
     Names,
-    /// Not there yet.
-    Later,
+    /// The runtime of scripts has no `getfenv`, `setfenv` and `newproxy`: `yes` is refused.
+    Lua,
 }
 
 impl Why {
@@ -179,14 +198,14 @@ impl Why {
         Why::Checked,
         Why::Title,
         Why::Names,
-        Why::Later,
+        Why::Lua,
     ];
 
     /// The reason for readers.
     pub fn text(self) -> &'static str {
         match self {
             Why::Memory => {
-                "Memory comes from the allocator of the Rust runtime and values are never moved to tidy it up: there is no jemalloc, and no active defragmentation."
+                "Memory comes from the allocator of the Rust runtime and values are never moved to tidy it up: there is no jemalloc, and `activedefrag yes` is refused."
             }
             Why::Tables => {
                 "Tables grow piece by piece as they are written, so there is no rehashing that spare time could be given to; a replaced data set is always freed by another thread."
@@ -203,7 +222,7 @@ impl Why {
             Why::Rdma => "There is no transport by RDMA, and a port for it is refused.",
             Why::Tls => "The TLS of rustls has no finite-field Diffie-Hellman: a file is refused.",
             Why::Crashes => {
-                "Aids for faults of a server in C: memory is safe here, a failed check ends the process with a report (see `crash-log-enabled`), and signals like SIGSEGV are the system's own business."
+                "Aids for faults of a server in C: memory is safe here, a failed check ends the process with a report (see `crash-log-enabled`), and handlers of signals, which `watchdog-period` needs, are not to be had in safe Rust."
             }
             Why::Checked => {
                 "Payloads and files are always checked to their last element, whoever they come from."
@@ -214,14 +233,16 @@ impl Why {
             Why::Names => {
                 "The server always presents itself to clients as Redis does (`redis_version`, HELLO, error texts), there is no logo, and nothing that `ignore-warnings` names is warned of."
             }
-            Why::Later => "Not there yet.",
+            Why::Lua => {
+                "The runtime of scripts has no `getfenv`, `setfenv` and `newproxy`: `yes` is refused."
+            }
         }
     }
 }
 
 /// Parameters without effect.
 pub static IDLE: &[Param] = &[
-    idle("activedefrag", &[], Why::Memory, NONE, "no", Check::Bool),
+    idle("activedefrag", &[], Why::Memory, NONE, "no", Check::No(NO_DEFRAG)),
     idle("active-defrag-cycle-max", &[], Why::Memory, NONE, "25", Check::Int(1, 99)),
     idle("active-defrag-cycle-min", &[], Why::Memory, NONE, "1", Check::Int(1, 99)),
     idle("active-defrag-cycle-us", &[], Why::Memory, NONE, "500", Check::Int(0, 100000)),
@@ -241,7 +262,7 @@ pub static IDLE: &[Param] = &[
     idle("replica-lazy-flush", &["slave-lazy-flush"], Why::Tables, NONE, "yes", Check::Bool),
     idle("io-threads", &[], Why::Threads, NONE, "1", Check::Int(1, 256)),
     idle("io-threads-always-active", &[], Why::Threads, HIDDEN, "no", Check::Bool),
-    idle("io-threads-do-reads", &[], Why::Threads, NONE, "no", Check::Bool),
+    idle("io-threads-do-reads", &[], Why::Threads, FIXED, "no", Check::Bool),
     idle("min-io-threads-avoid-copy-reply", &[], Why::Threads, HIDDEN, "7", Check::Int(0, 2147483647)),
     idle("min-string-size-avoid-copy-reply", &[], Why::Threads, HIDDEN, "16384", Check::Int(0, 2147483647)),
     idle(
@@ -260,7 +281,14 @@ pub static IDLE: &[Param] = &[
     idle("cluster-allow-pubsubshard-when-down", &[], Why::Cluster, NONE, "yes", Check::Bool),
     idle("cluster-allow-reads-when-down", &[], Why::Cluster, NONE, "no", Check::Bool),
     idle("cluster-allow-replica-migration", &[], Why::Cluster, NONE, "yes", Check::Bool),
-    idle("cluster-blacklist-ttl", &[], Why::Cluster, NONE, "60", Check::Int(0, 18446744073709551615)),
+    idle(
+        "cluster-blacklist-ttl",
+        &[],
+        Why::Cluster,
+        NONE,
+        "60",
+        Check::Int(-9223372036854775808, 9223372036854775807),
+    ),
     idle(
         "cluster-config-save-behavior",
         &[],
@@ -329,33 +357,15 @@ pub static IDLE: &[Param] = &[
     idle("always-show-logo", &[], Why::Names, FIXED, "no", Check::Bool),
     idle("extended-redis-compatibility", &[], Why::Names, NONE, "no", Check::Bool),
     idle("ignore-warnings", &[], Why::Names, NONE, "", Check::Text),
-    idle("cluster-announce-client-ipv4", &[], Why::Later, NONE, "", Check::Text),
-    idle("cluster-announce-client-ipv6", &[], Why::Later, NONE, "", Check::Text),
-    idle("cluster-announce-client-port", &[], Why::Later, NONE, "0", Check::Int(0, 65535)),
-    idle("cluster-announce-client-tls-port", &[], Why::Later, NONE, "0", Check::Int(0, 65535)),
-    idle("cluster-announce-human-nodename", &[], Why::Later, NONE, "", Check::Text),
-    idle("cluster-announce-tls-port", &[], Why::Later, NONE, "0", Check::Int(0, 65535)),
-    idle("cluster-databases", &[], Why::Later, FIXED, "1", Check::Int(1, 2147483647)),
-    idle("cluster-slot-stats-enabled", &[], Why::Later, NONE, "no", Check::Bool),
-    idle("locale-collate", &[], Why::Later, NONE, "", Check::Text),
     idle(
         "lua-enable-insecure-api",
         &["lua-enable-deprecated-api"],
-        Why::Later,
+        Why::Lua,
         HIDDEN.union(PROTECTED),
         "no",
-        Check::Bool,
+        Check::No("getfenv, setfenv and newproxy do not exist"),
     ),
-    idle(
-        "propagation-error-behavior",
-        &[],
-        Why::Later,
-        NONE,
-        "ignore",
-        Check::Enum(&["ignore", "panic", "panic-on-replicas"]),
-    ),
-    idle("replica-ignore-disk-write-errors", &[], Why::Later, NONE, "no", Check::Bool),
-    idle("watchdog-period", &[], Why::Later, HIDDEN, "0", Check::Int(0, 2147483647)),
+    idle("watchdog-period", &[], Why::Crashes, HIDDEN, "0", Check::Int(0, 2147483647)),
 ];
 
 /// Parameters that the owner of the engine reads as texts.
@@ -364,6 +374,7 @@ pub static KEPT: &[Param] = &[
     kept("bio-cpulist", &["bio_cpulist"], FIXED, "", Check::Text),
     kept("debug-context", &[], HIDDEN, "", Check::Text),
     kept("disable-thp", &[], FIXED, "yes", Check::Bool),
+    kept("locale-collate", &[], NONE, "", Check::ByteOrder),
     kept("mptcp", &[], FIXED, "no", Check::Bool),
     kept(
         "hash-seed",

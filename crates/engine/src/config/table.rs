@@ -5,6 +5,7 @@ use super::text::{parse_bool, parse_memory};
 use super::{Config, OutputLimit};
 use crate::notify::Class;
 use bitflags::bitflags;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 bitflags! {
     /// What is special about a parameter that is kept as a text.
@@ -164,7 +165,7 @@ pub static PARAMS: &[Param] = &[
         "appenddirname",
         Kind::Special(|c, a| set_file("appenddirname", a, &mut c.appenddirname), |c| c.appenddirname.clone()),
     ),
-    free("appendfsync", Kind::Enum(field!(appendfsync), &["always", "everysec", "no"])),
+    free("appendfsync", Kind::Special(set_fsync, |c| FSYNC[c.appendfsync].to_owned())),
     free("no-appendfsync-on-rewrite", Kind::Bool(field!(no_appendfsync_on_rewrite))),
     free("aof-load-truncated", Kind::Bool(field!(aof_load_truncated))),
     free("aof-use-rdb-preamble", Kind::Bool(field!(aof_use_rdb_preamble))),
@@ -236,7 +237,7 @@ pub static PARAMS: &[Param] = &[
     free("list-compress-depth", Kind::Int(field!(enc.list_compress), 0, 0x7fff_ffff)),
     free("set-max-intset-entries", Kind::Uint(field!(enc.set_intset), 0, MAX)),
     free("set-max-listpack-entries", Kind::Uint(field!(enc.set_entries), 0, MAX)),
-    free("set-max-listpack-value", Kind::Memory(field!(enc.set_value), 0, MAX)),
+    free("set-max-listpack-value", Kind::Uint(field!(enc.set_value), 0, MAX)),
     alias(
         "zset-max-listpack-entries",
         &["zset-max-ziplist-entries"],
@@ -289,6 +290,11 @@ pub static PARAMS: &[Param] = &[
         &["slave-announce-port"],
         Kind::Uint(field!(replica_announce_port), 0, 65535),
     ),
+    free("replica-ignore-disk-write-errors", Kind::Bool(field!(replica_ignore_disk_write_errors))),
+    free(
+        "propagation-error-behavior",
+        Kind::Enum(field!(propagation_error_behavior), &["ignore", "panic", "panic-on-replicas"]),
+    ),
     free("replica-announced", Kind::Bool(field!(replica_announced))),
     alias("replica-priority", &["slave-priority"], Kind::Uint(field!(replica_priority), 0, 0x7fff_ffff)),
     alias("replica-read-only", &["slave-read-only"], Kind::Bool(field!(replica_read_only))),
@@ -327,7 +333,30 @@ pub static PARAMS: &[Param] = &[
     fixed("cluster-enabled", Kind::Bool(field!(cluster_enabled))),
     fixed("cluster-config-file", Kind::Text(field!(cluster_config_file))),
     fixed("cluster-port", Kind::Uint(field!(cluster_port), 0, 65535)),
-    free("cluster-announce-ip", Kind::Text(field!(cluster_announce_ip))),
+    free("cluster-slot-stats-enabled", Kind::Bool(field!(cluster_slot_stats_enabled))),
+    fixed("cluster-databases", Kind::Uint(field!(cluster_databases), 1, 10_000)),
+    free("cluster-announce-ip", Kind::Special(set_announce_ip, |c| c.cluster_announce_ip.clone())),
+    free(
+        "cluster-announce-client-ipv4",
+        Kind::Special(
+            |c, a| set_address::<Ipv4Addr>(a, "Invalid IPv4 address", &mut c.cluster_announce_client_ip[0]),
+            |c| c.cluster_announce_client_ip[0].clone(),
+        ),
+    ),
+    free(
+        "cluster-announce-client-ipv6",
+        Kind::Special(
+            |c, a| set_address::<Ipv6Addr>(a, "Invalid IPv6 address", &mut c.cluster_announce_client_ip[1]),
+            |c| c.cluster_announce_client_ip[1].clone(),
+        ),
+    ),
+    free("cluster-announce-client-port", Kind::Uint(field!(cluster_announce_client_port[0]), 0, 65535)),
+    free("cluster-announce-client-tls-port", Kind::Uint(field!(cluster_announce_client_port[1]), 0, 65535)),
+    free("cluster-announce-tls-port", Kind::Uint(field!(cluster_announce_tls_port), 0, 65535)),
+    free(
+        "cluster-announce-human-nodename",
+        Kind::Special(set_node_name, |c| c.cluster_announce_human_nodename.clone()),
+    ),
     free("cluster-announce-port", Kind::Uint(field!(cluster_announce_port), 0, 65535)),
     free("cluster-announce-bus-port", Kind::Uint(field!(cluster_announce_bus_port), 0, 65535)),
     free("cluster-announce-hostname", Kind::Special(set_hostname, |c| c.cluster_announce_hostname.clone())),
@@ -464,6 +493,43 @@ pub(super) fn in_range(n: i128, min: i128, max: i128) -> Result<i128, String> {
     Ok(n)
 }
 
+/// A letter that may stand in what a node says of itself.
+fn is_plain(byte: u8) -> bool {
+    byte > b',' && byte != 0x7f && !b";<=>?@[]^{|}~\\".contains(&byte)
+}
+
+fn set_announce_ip(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    if arg.len() >= 46 {
+        return Err("cluster-announce-ip is too long".to_owned());
+    }
+    if !arg.iter().all(|byte| is_plain(*byte)) {
+        return Err("cluster-announce-ip contains invalid character".to_owned());
+    }
+    c.cluster_announce_ip = String::from_utf8_lossy(arg).into_owned();
+    Ok(())
+}
+
+fn set_node_name(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    if !arg.iter().all(|byte| is_plain(*byte)) {
+        return Err("Announced human node name contained invalid character".to_owned());
+    }
+    c.cluster_announce_human_nodename = String::from_utf8_lossy(arg).into_owned();
+    Ok(())
+}
+
+/// An address of one family, or nothing.
+fn set_address<A: std::str::FromStr>(args: &[&[u8]], why: &str, kept: &mut String) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    let text = String::from_utf8_lossy(arg).into_owned();
+    if !text.is_empty() && text.parse::<A>().is_err() {
+        return Err(why.to_owned());
+    }
+    *kept = text;
+    Ok(())
+}
+
 fn set_hostname(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
     if arg.len() >= 256 {
@@ -487,7 +553,8 @@ fn set_hz(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
 
 /// Percentiles from 0 to 100 that INFO shows.
 fn set_percentiles(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
-    let words = args.iter().flat_map(|arg| arg.split(|b| *b == b' ')).filter(|w| !w.is_empty());
+    let none = args.iter().all(|arg| arg.is_empty());
+    let words = args.iter().filter(|_| !none).flat_map(|arg| arg.split(|b| *b == b' '));
     let mut percentiles = Vec::new();
     for word in words {
         let p = std::str::from_utf8(word).ok().and_then(|w| w.parse::<f64>().ok());
@@ -516,11 +583,27 @@ fn set_notify(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
     Ok(())
 }
 
+/// Values of `appendfsync`, by the index that is kept.
+const FSYNC: [&str; 3] = ["always", "everysec", "no"];
+
+fn set_fsync(c: &mut Config, args: &[&[u8]]) -> Result<(), String> {
+    let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
+    let found = FSYNC.iter().position(|word| word.as_bytes().eq_ignore_ascii_case(arg));
+    // The order is Redis's.
+    c.appendfsync =
+        found.ok_or_else(|| "argument(s) must be one of the following: everysec, always, no".to_owned())?;
+    Ok(())
+}
+
 /// A file's name without a path.
 fn set_file(what: &str, args: &[&[u8]], name: &mut String) -> Result<(), String> {
     let [arg] = args else { return Err("wrong number of arguments".to_owned()) };
-    if arg.is_empty() || arg.contains(&b'/') {
-        return Err(format!("{what} can't be a path, just a filename"));
+    if arg.is_empty() {
+        return Err(format!("{what} can't be empty"));
+    }
+    if arg.contains(&b'/') {
+        let kind = if what == "appenddirname" { "dirname" } else { "filename" };
+        return Err(format!("{what} can't be a path, just a {kind}"));
     }
     *name = String::from_utf8_lossy(arg).into_owned();
     Ok(())

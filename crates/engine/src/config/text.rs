@@ -1,6 +1,7 @@
 //! Values of parameters as text.
 
-/// Reads bytes with a unit: `1k` = 1000, `1kb` = 1024, … Percentages and negative numbers are not read here.
+/// Reads bytes with a unit: `1k` = 1000, `1kb` = 1024, … Without digits it is 0, as in Redis. Percentages and negative
+/// numbers are not read here.
 pub fn parse_memory(text: &[u8]) -> Option<u64> {
     let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
     let unit: u64 = match text[digits..].to_ascii_lowercase().as_slice() {
@@ -13,6 +14,9 @@ pub fn parse_memory(text: &[u8]) -> Option<u64> {
         b"gb" => 1 << 30,
         _ => return None,
     };
+    if digits == 0 {
+        return Some(0);
+    }
     std::str::from_utf8(&text[..digits]).ok()?.parse::<u64>().ok()?.checked_mul(unit)
 }
 
@@ -43,7 +47,8 @@ mod tests {
         assert_eq!(parse_memory(b"1K"), Some(1000));
         assert_eq!(parse_memory(b"100"), Some(100));
         assert_eq!(parse_memory(b"1tb"), None);
-        assert_eq!(parse_memory(b"kb"), None);
+        assert_eq!((parse_memory(b"kb"), parse_memory(b"")), (Some(0), Some(0)));
+        assert_eq!(parse_memory(b"-1"), None);
         assert_eq!(parse_memory(b"99999999999gb"), None);
     }
 }

@@ -11,7 +11,7 @@
 //! (integer) 8000
 //! ```
 
-use crate::cluster::{self, Address, SLOTS, slot_number};
+use crate::cluster::{self, Address, SLOTS, Usage, slot_number};
 use crate::cx::Cx;
 use crate::error::{CmdError, Res, SYNTAX};
 use crate::spec::{Flags, Group, Handler, Spec};
@@ -60,7 +60,7 @@ const SUBS: &[Spec] = &[
     change("set-config-epoch", 3, NO_ASYNC, "3.0.0", "Sets the configuration epoch of a fresh node.", set_config_epoch).args("config-epoch:i"),
     change("setslot", -4, NO_ASYNC, "3.0.0", "Changes the state of a slot.", set_slot).args("slot:i subcommand:o(importing/node-id:s'IMPORTING' migrating/node-id:s'MIGRATING' node/node-id:s'NODE' stable:t'STABLE') timeout/timeout:i'TIMEOUT'?^8.0.0"),
     change("slaves", 3, Flags::empty(), "3.0.0", "The replicas of a node.", replicas).args("node-id:s").tips(VARIES).deprecated("5.0.0", "CLUSTER REPLICAS"),
-    of_keys("slot-stats", -4, "8.0.0", "Numbers of keys by slot.", slot_stats).args("filter:o(slotsrange:b'SLOTSRANGE'(start-slot:i end-slot:i) orderby:b'ORDERBY'(metric:s limit:i'LIMIT'? order:o?(asc:t'ASC' desc:t'DESC')))").tips(&["nondeterministic_output", "request_policy:all_shards"]).also(Flags::LOADING),
+    of_keys("slot-stats", -4, "8.0.0", "Numbers of keys, time and bytes by slot.", slot_stats).args("filter:o(slotsrange:b'SLOTSRANGE'(start-slot:i end-slot:i) orderby:b'ORDERBY'(metric:s limit:i'LIMIT'? order:o?(asc:t'ASC' desc:t'DESC')))").tips(&["nondeterministic_output", "request_policy:all_shards"]).also(Flags::LOADING),
     of_keys("countkeysinslot", 3, "3.0.0", "Number of keys in a slot.", count_keys).args("slot:i"),
     of_keys("getkeysinslot", 4, "3.0.0", "Keys of a slot.", get_keys).args("slot:i count:i").tips(VARIES),
     of_keys("keyslot", 3, "3.0.0", "The hash slot of a key.", slot_of_key).args("key:s"),
@@ -173,11 +173,20 @@ fn shards(cx: &mut Cx<'_>) -> Res {
     cx.reply.int(SLOTS as i64 - 1);
     cx.reply.bulk(b"nodes");
     cx.reply.array(1);
-    cx.reply.map(7 + usize::from(!address.hostname.is_empty()));
+    let (plain, tls) = (address.plain, address.tls);
+    let zone = cx.sv.config.availability_zone.clone();
+    let fields = [plain > 0, tls > 0, !address.hostname.is_empty(), !zone.is_empty()];
+    cx.reply.map(6 + fields.iter().filter(|there| **there).count());
     cx.reply.bulk(b"id");
     cx.reply.bulk(cx.sv.cluster.node.id.as_bytes());
-    cx.reply.bulk(b"port");
-    cx.reply.int(i64::from(address.port));
+    if plain > 0 {
+        cx.reply.bulk(b"port");
+        cx.reply.int(i64::from(plain));
+    }
+    if tls > 0 {
+        cx.reply.bulk(b"tls-port");
+        cx.reply.int(i64::from(tls));
+    }
     cx.reply.bulk(b"ip");
     cx.reply.bulk(address.ip.as_bytes());
     cx.reply.bulk(b"endpoint");
@@ -192,6 +201,10 @@ fn shards(cx: &mut Cx<'_>) -> Res {
     cx.reply.int(0);
     cx.reply.bulk(b"health");
     cx.reply.bulk(b"online");
+    if !zone.is_empty() {
+        cx.reply.bulk(b"availability-zone");
+        cx.reply.bulk(zone.as_bytes());
+    }
     Ok(())
 }
 
@@ -209,7 +222,7 @@ fn slot_of_key(cx: &mut Cx<'_>) -> Res {
 fn count_keys(cx: &mut Cx<'_>) -> Res {
     enabled(cx)?;
     let slot = slot_number(cx.int(2)?).ok_or(CmdError::new("ERR Invalid slot"))?;
-    let count = cx.sv.cluster.counts.of(cx.ks)[usize::from(slot)];
+    let count = cx.sv.cluster.counts.of_db(cx.ks, cx.ks.cur)[usize::from(slot)];
     cx.reply.int(i64::from(count));
     Ok(())
 }
@@ -225,7 +238,7 @@ fn get_keys(cx: &mut Cx<'_>) -> Res {
     Ok(())
 }
 
-/// `SLOTSRANGE first last`, or `ORDERBY KEY-COUNT [LIMIT n] [ASC|DESC]`.
+/// `SLOTSRANGE first last`, or `ORDERBY metric [LIMIT n] [ASC|DESC]`.
 fn slot_stats(cx: &mut Cx<'_>) -> Res {
     enabled(cx)?;
     let mut shown: Vec<u16> = if cx.is(2, "SLOTSRANGE") && cx.argc() == 5 {
@@ -241,43 +254,71 @@ fn slot_stats(cx: &mut Cx<'_>) -> Res {
     } else {
         return Err(crate::commands::syntax_of_subcommand(cx.args));
     };
-    let counts = cx.sv.cluster.counts.of(cx.ks);
+    let cluster = &mut cx.sv.cluster;
+    let (counts, usage) = (cluster.counts.of(cx.ks), &cluster.usage);
+    let all = cx.sv.config.cluster_slot_stats_enabled;
     cx.reply.array(shown.len());
     for slot in shown.drain(..) {
         cx.reply.array(2);
         cx.reply.int(i64::from(slot));
-        cx.reply.map(1);
-        cx.reply.bulk(b"key-count");
-        cx.reply.int(i64::from(counts[usize::from(slot)]));
+        cx.reply.map(if all { METRICS.len() } else { 1 });
+        for metric in METRICS.iter().take(if all { METRICS.len() } else { 1 }) {
+            cx.reply.bulk(metric.as_bytes());
+            cx.reply.int(value(metric, slot, counts, usage) as i64);
+        }
     }
     Ok(())
 }
 
-/// Slots by their number of keys.
-fn ordered(cx: &mut Cx<'_>) -> Res<Vec<u16>> {
-    if !cx.is(3, "KEY-COUNT") {
-        return Err(CmdError::new("ERR Unrecognized sort metric for ORDERBY."));
+/// What CLUSTER SLOT-STATS tells of a slot. All but the first need `cluster-slot-stats-enabled`.
+const METRICS: [&str; 4] = ["key-count", "cpu-usec", "network-bytes-in", "network-bytes-out"];
+
+fn value(metric: &str, slot: u16, counts: &[u32], usage: &Usage) -> u64 {
+    let used = usage.of(slot);
+    match metric {
+        "key-count" => u64::from(counts[usize::from(slot)]),
+        "cpu-usec" => used.cpu_us,
+        "network-bytes-in" => used.net_in,
+        _ => used.net_out,
     }
-    let (mut limit, mut ascending) = (SLOTS, false);
+}
+
+/// Slots by one of their metrics, those of the same value by their numbers.
+fn ordered(cx: &mut Cx<'_>) -> Res<Vec<u16>> {
+    let known = if cx.sv.config.cluster_slot_stats_enabled { METRICS.len() } else { 1 };
+    let metric = METRICS.iter().take(known).find(|metric| cx.is(3, metric));
+    let metric = metric.ok_or(CmdError::new("ERR Unrecognized sort metric for ORDERBY."))?;
+    let (mut limit, mut ascending) = (None, None);
     let mut i = 4;
     while i < cx.argc() {
-        if cx.is(i, "ASC") || cx.is(i, "DESC") {
-            ascending = cx.is(i, "ASC");
-        } else if cx.is(i, "LIMIT") && i + 1 < cx.argc() {
+        let twice = if cx.is(i, "LIMIT") && i + 1 < cx.argc() {
             i += 1;
             let n = usize::try_from(cx.int(i)?).ok().filter(|n| (1..=SLOTS).contains(n));
-            limit = n.ok_or(CmdError::new("ERR Limit has to lie in between 1 and 16384 (maximum number of slots)."))?;
+            let n = n.ok_or(CmdError::new(
+                "ERR Limit has to lie in between 1 and 16384 (maximum number of slots).",
+            ))?;
+            limit.replace(n).is_some()
+        } else if cx.is(i, "ASC") || cx.is(i, "DESC") {
+            ascending.replace(cx.is(i, "ASC")).is_some()
         } else {
             return Err(SYNTAX);
+        };
+        if twice {
+            return Err(CmdError::new("ERR Multiple filters of the same type are disallowed."));
         }
         i += 1;
     }
-    let counts = cx.sv.cluster.counts.of(cx.ks);
-    let mut slots: Vec<u16> = (0..SLOTS as u16).collect();
-    let count = |slot: &u16| i64::from(counts[usize::from(*slot)]);
-    slots.sort_by_key(|slot| if ascending { count(slot) } else { -count(slot) });
-    slots.truncate(limit);
-    Ok(slots)
+    let cluster = &mut cx.sv.cluster;
+    let (counts, usage) = (cluster.counts.of(cx.ks), &cluster.usage);
+    let mut slots: Vec<(u64, u16)> =
+        (0..SLOTS as u16).map(|slot| (value(metric, slot, counts, usage), slot)).collect();
+    if ascending == Some(true) {
+        slots.sort_unstable();
+    } else {
+        slots.sort_unstable_by_key(|(value, slot)| (std::cmp::Reverse(*value), *slot));
+    }
+    slots.truncate(limit.unwrap_or(SLOTS));
+    Ok(slots.into_iter().map(|(_, slot)| slot).collect())
 }
 
 /// Argument `i` as a slot.
@@ -334,7 +375,7 @@ fn delete_slot_ranges(cx: &mut Cx<'_>) -> Res {
 
 fn flush_slots(cx: &mut Cx<'_>) -> Res {
     enabled(cx)?;
-    if !cx.ks.dbs()[0].is_empty() {
+    if cx.ks.dbs().iter().any(|db| !db.is_empty()) {
         return Err(CmdError::new("ERR DB must be empty to perform CLUSTER FLUSHSLOTS."));
     }
     Err(KEEPS_SLOTS)
@@ -432,7 +473,7 @@ fn set_slot(cx: &mut Cx<'_>) -> Res {
 /// Has the owner write the node file.
 fn save(cx: &mut Cx<'_>) -> Res {
     let address = cluster::address(cx.sv, None);
-    let text = cx.sv.cluster.node.render(&address);
+    let text = cx.sv.cluster.node.render(&address, &cx.sv.config.cluster_announce_human_nodename);
     let path = cx.sv.config.cluster_config_file.clone();
     cx.ticker
         .write_node_file(&path, text.as_bytes())
@@ -488,7 +529,7 @@ fn reset(cx: &mut Cx<'_>) -> Res {
     if cx.argc() == 3 && !hard && !cx.is(2, "SOFT") {
         return Err(SYNTAX);
     }
-    if !cx.ks.dbs()[0].is_empty() {
+    if cx.ks.dbs().iter().any(|db| !db.is_empty()) {
         return Err(CmdError::new(
             "ERR CLUSTER RESET can't be called with master nodes containing keys",
         ));

@@ -21,9 +21,6 @@ pub const SPEC: Spec =
 
 fn run(cx: &mut Cx<'_>) -> Res {
     let index = i64::from(int32_arg(cx.args[1])?);
-    if cx.sv.config.cluster_enabled && index != 0 {
-        return Err(CmdError::new("ERR SELECT is not allowed in cluster mode"));
-    }
     let index = db_index(cx, index)?;
     cx.ks.cur = index;
     // A script's choice is its own: the caller's database stays.

@@ -15,7 +15,7 @@
 
 use crate::commands::generic_util::database;
 use crate::cx::Cx;
-use crate::error::{CmdError, Res};
+use crate::error::Res;
 use crate::notify::Event;
 use crate::spec::{Cat, Flags, Group, KEY_UPDATE, KeyFlags, KeySpec, Spec};
 
@@ -26,9 +26,6 @@ pub const SPEC: Spec = Spec::new("move", 3, Group::Generic, Flags::WRITE.union(F
     .doc("1.0.0", "O(1)", "Moves a key to another database.");
 
 fn run(cx: &mut Cx<'_>) -> Res {
-    if cx.sv.config.cluster_enabled {
-        return Err(CmdError::new("ERR MOVE is not allowed in cluster mode"));
-    }
     let key = cx.args[1];
     let source = cx.ks.cur;
     let target = database(cx, cx.args[2])?;

@@ -167,6 +167,7 @@ fn reset_stat(cx: &mut Cx<'_>) -> Res {
     cx.sv.stats.reset();
     cx.sv.acl.denied = Default::default();
     cx.ks.stats = Default::default();
+    cx.sv.cluster.usage.reset();
     cx.sv.lazy_free.freed.store(0, std::sync::atomic::Ordering::Relaxed);
     cx.reply.ok();
     Ok(())
