@@ -30,7 +30,25 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
+/// Ways to call redis-server that are none of ours, and what to do instead.
+const FOREIGN: [(&str, &str); 3] = [
+    (
+        "--sentinel",
+        "Sentinel is not part of Totality: run redis-sentinel or valkey-sentinel, which watch it as they watch Redis",
+    ),
+    ("--test-memory", "Memory is not tested here: use a tool like memtester"),
+    ("--check-system", "The system is not checked here"),
+];
+
 fn serve(words: &[String]) -> Result<(), String> {
+    if matches!(words, [only] if only == "--version" || only == "-v") {
+        println!("Totality server v={}", env!("CARGO_PKG_VERSION"));
+        return Ok(());
+    }
+    let foreign = |word: &String| FOREIGN.iter().find(|(name, _)| name == word);
+    if let Some((name, why)) = words.iter().find_map(foreign) {
+        return Err(format!("{name}: {why}."));
+    }
     let line = CommandLine::parse(words);
     let mut config = Config::default();
     line.load(&mut config).map_err(|e| e.to_string())?;

@@ -151,3 +151,17 @@ fn a_signal_that_is_not_obeyed_is_forgotten() {
     signal(&child, "-TERM");
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn the_version_is_told_and_what_is_not_there_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for word in ["--version", "-v"] {
+        let out = totality(dir.path(), &["serve", word]).wait_with_output().unwrap();
+        assert!(out.status.success());
+        assert!(String::from_utf8_lossy(&out.stdout).starts_with("Totality server v="), "{out:?}");
+    }
+    let out = totality(dir.path(), &["serve", "x.conf", "--sentinel"]).wait_with_output().unwrap();
+    assert!(!out.status.success());
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert!(text.starts_with("--sentinel: Sentinel is not part of Totality"), "{text}");
+}

@@ -188,6 +188,9 @@ impl Loader<'_> {
     }
 
     fn directive(&mut self, name: &str, args: &[Vec<u8>]) -> Result<(), String> {
+        if name == "sentinel" {
+            return Err("sentinel directive while not in sentinel mode".to_owned());
+        }
         let split;
         let mut args = args;
         if MULTI_WORD.contains(&name)
@@ -280,6 +283,9 @@ mod tests {
         let want = "\nReading the configuration file, at line 3\n>>> 'no-such-thing 1'\n\
                     Bad directive or wrong number of arguments";
         assert!(text.ends_with(want), "{text}");
+        std::fs::write(&file, "sentinel monitor a 127.0.0.1 1 2\n").unwrap();
+        let text = load(&[&file]).unwrap_err().to_string();
+        assert!(text.ends_with("\nsentinel directive while not in sentinel mode"), "{text}");
         std::fs::write(&file, "requirepass \"a\n").unwrap();
         assert!(load(&[&file]).unwrap_err().to_string().ends_with("Unbalanced quotes in configuration line"));
         std::fs::write(&file, format!("include {file}\n")).unwrap();

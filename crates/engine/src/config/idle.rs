@@ -365,7 +365,7 @@ pub static IDLE: &[Param] = &[
         "no",
         Check::No("getfenv, setfenv and newproxy do not exist"),
     ),
-    idle("watchdog-period", &[], Why::Crashes, HIDDEN, "0", Check::Int(0, 2147483647)),
+    idle("watchdog-period", &[], Why::Crashes, HIDDEN, "0", Check::Only("there is no software watchdog")),
 ];
 
 /// Parameters that the owner of the engine reads as texts.
