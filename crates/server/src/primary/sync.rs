@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use totality_engine::dump::load::ForReplicas;
 use totality_engine::replication::{Announced, Replica, ReplicaState, Without, channel};
@@ -12,6 +13,9 @@ use totality_persist::Piece;
 use super::{Bulk, CHUNK, Job, LOW, MARK, open_conn};
 use crate::conn::Fate;
 use crate::server::{Server, stop_if_told};
+
+/// Time that a snapshot may take before the process stops ([`Server::send_and_stop`]).
+const SEND: Duration = Duration::from_millis(500);
 
 /// What a group of replicas wants in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +104,21 @@ impl Server {
         }
         self.primary.job = Some(mark.map_or(Job::Disk, Job::Live));
         self.primary.channel = group.channel;
+        if self.engine.sv.repl.stops {
+            self.send_and_stop();
+        }
+    }
+
+    /// DEBUG PAUSE-AFTER-FORK. Where there is a child it goes on while its parent stands still, so a small snapshot is
+    /// sent before nothing else moves any more.
+    fn send_and_stop(&mut self) {
+        let began = Instant::now();
+        while self.primary.job.is_some() && began.elapsed() < SEND {
+            self.persist.turn(&mut self.engine);
+            self.send_snapshot();
+            self.flush();
+        }
+        self.deliver();
         stop_if_told(&self.engine.sv);
     }
 

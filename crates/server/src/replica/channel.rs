@@ -230,7 +230,9 @@ impl Server {
     /// True when the stream goes on once the snapshot is loaded.
     pub(super) fn stream_comes(&mut self) -> bool {
         let Some(main) = &mut self.follower.main else { return true };
-        main.late |= main.stage != Stage::Streams;
+        if main.stage != Stage::Streams && !std::mem::replace(&mut main.late, true) {
+            self.io.log.notice("Done loading RDB before the stream came on the main connection.");
+        }
         main.stage == Stage::Streams
     }
 
