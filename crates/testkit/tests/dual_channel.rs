@@ -28,6 +28,10 @@ fn set(server: &Server, name: &str, value: &str) {
 fn start(kind: Kind, delay: &str, extra: &[&str]) -> Server {
     let mut args = vec!["--dual-channel-replication-enabled", "yes", "--repl-diskless-sync", "yes"];
     args.extend(["--rdb-key-save-delay", delay, "--repl-timeout", "20"]);
+    if kind == Kind::Valkey {
+        // It looks after its other connections only after so much of a snapshot.
+        args.extend(["--loading-process-events-interval-bytes", "1024"]);
+    }
     args.extend(extra);
     kind.start(&args).expect("the server starts")
 }
@@ -432,4 +436,52 @@ fn an_emptied_data_set_is_sent_anew() {
             assert_eq!(syncs(&primary).0, 2, "{dual} {diskless}");
         }
     }
+}
+
+#[test]
+fn a_loaded_snapshot_stays_when_the_stream_does_not_come() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port().to_string();
+    let replica = start(Kind::Totality, "0", &[]);
+    let mut client = replica.client();
+    line(&mut client, &["SET", "own", "1"]);
+    line(&mut client, &["REPLICAOF", "127.0.0.1", &port]);
+    let id = "f".repeat(40);
+    {
+        let (mut main, mut other) = to_two_connections(&listener);
+        say(&mut other, &format!("$ENDOFF:1 {id} 0 7\r\n$EOF:{id}\r\n"));
+        // A snapshot without keys and without a checksum.
+        other.get_mut().write_all(b"REDIS0011\xff\0\0\0\0\0\0\0\0").expect("sent");
+        say(&mut other, &id);
+        assert_eq!(words(&mut main), ["REPLCONF", "set-rdb-client-id", "7"]);
+        say(&mut main, "+OK\r\n");
+        assert_eq!(words(&mut main), ["PSYNC", &id, "2"]);
+        wait_until(
+            "the snapshot",
+            LONG,
+            || client.call(&["DBSIZE"]).is_ok_and(|reply| reply == totality_testkit::value::Value::Int(0)),
+            || replica.log(),
+        );
+        assert_eq!(info(&mut client, "replication", "master_link_status"), "down");
+    }
+    // Where it has the data of, it can ask for the rest.
+    let mut main = accept(&listener);
+    loop {
+        let words = words(&mut main);
+        match words[0].as_str() {
+            "PSYNC" => {
+                assert_eq!(words, ["PSYNC", &id, "2"]);
+                break;
+            }
+            "PING" => say(&mut main, "+PONG\r\n"),
+            _ => say(&mut main, "+OK\r\n"),
+        }
+    }
+    say(&mut main, "+CONTINUE\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n");
+    wait_until(
+        "the stream",
+        LONG,
+        || client.call(&["GET", "k"]).is_ok_and(|reply| reply.text() == "v"),
+        || replica.log(),
+    );
 }

@@ -5,6 +5,7 @@ use super::{Announced, FailoverState, LinkState, Replica, ReplicaState, Request,
 use crate::client::ClientId;
 use crate::cx::Cx;
 use crate::error::{CmdError, Res};
+use crate::persistence::Job;
 use crate::state::{LogLevel, ServerState};
 
 /// A client's name in the log: the address that it told as a replica, or its number.
@@ -171,6 +172,10 @@ pub(crate) fn full(cx: &mut Cx<'_>, silent: bool) {
             "Replication backlog created, my new replication IDs are '{}' and '{}'",
             cx.sv.repl.id, cx.sv.repl.id2
         );
+        cx.sv.log(LogLevel::Notice, text);
+    }
+    if matches!(cx.sv.persist.job, Some((Job::Sync, _))) {
+        let text = "Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC";
         cx.sv.log(LogLevel::Notice, text);
     }
     let offset = cx.sv.repl.offset;

@@ -172,7 +172,7 @@ pub(super) struct Main {
     pub(super) link: Link,
     pub(super) kept: Kept,
     /// The database that the stream begins in, if it is known.
-    pub(super) db: Option<usize>,
+    db: Option<usize>,
     stage: Stage,
     /// So much is kept that no more is read.
     full: bool,
@@ -230,9 +230,7 @@ impl Server {
     /// True when the stream goes on once the snapshot is loaded.
     pub(super) fn stream_comes(&mut self) -> bool {
         let Some(main) = &mut self.follower.main else { return true };
-        if main.stage != Stage::Streams && !std::mem::replace(&mut main.late, true) {
-            self.io.log.notice("Done loading RDB before the stream came on the main connection.");
-        }
+        main.late |= main.stage != Stage::Streams;
         main.stage == Stage::Streams
     }
 
@@ -352,14 +350,19 @@ impl Server {
     }
 
     /// The main connection takes the place of the one that brought the snapshot, with what came on it.
-    pub(super) fn change_over(&mut self, mut link: Link) -> (Link, Option<usize>) {
-        let Some(mut main) = self.follower.main.take() else { return (link, None) };
+    pub(super) fn change_over(&mut self, mut link: Link) -> Link {
+        let Some(mut main) = self.follower.main.take() else { return link };
         // Closing the socket does the same.
         let _ = self.io.registry().deregister(link.stream.source());
         main.kept.push(&mut main.link.input);
         self.follower.kept = main.kept;
         self.note_kept(self.follower.kept.len());
-        (main.link, main.db)
+        main.link
+    }
+
+    /// The database that the stream on the main connection begins in, if it is known.
+    pub(super) fn stream_db(&self) -> Option<usize> {
+        self.follower.main.as_ref().and_then(|main| main.db)
     }
 
     /// The main connection is given up with the other one.

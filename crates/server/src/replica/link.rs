@@ -37,6 +37,8 @@ pub(super) enum Phase {
     Receiving(Payload, Spool, Position),
     /// It is being taken in.
     Loading(Box<Loading>),
+    /// It was taken in; the stream is yet to come on another connection.
+    Loaded,
 }
 
 /// Where the data set that is taken in comes from.

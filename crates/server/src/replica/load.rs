@@ -235,10 +235,26 @@ impl Server {
         Ok(loading.ended)
     }
 
-    /// The new data set takes its place, and the stream follows.
+    /// The new data set takes its place, and the stream follows once it comes.
     pub(super) fn take_over(&mut self, mut link: Link) {
-        let Phase::Loading(loading) = std::mem::replace(&mut link.phase, Phase::Connecting) else { return };
-        let Loading { intake, position, began, .. } = *loading;
+        if let Phase::Loading(loading) = std::mem::replace(&mut link.phase, Phase::Loaded) {
+            self.install(*loading);
+        }
+        if !self.stream_comes() {
+            self.follower.link = Some(link);
+            return;
+        }
+        let link = self.change_over(link);
+        self.attach(link);
+        self.io.log.notice("PRIMARY <-> REPLICA sync: Finished with success");
+        // A primary that sent up to a mark waits for it.
+        self.acknowledge();
+    }
+
+    /// The new data set takes its place. Where its place in the stream is known, the stream can be asked for from there,
+    /// on whatever connection.
+    fn install(&mut self, loading: Loading) {
+        let Loading { intake, position, began, .. } = loading;
         let Engine { ks, sv } = &mut self.engine;
         ks.begin_unit(sv.stamp);
         let (source, loaded) = match intake {
@@ -251,7 +267,7 @@ impl Server {
         totality_engine::execute::finish_unit(ks, sv);
         loading::end(sv);
         let known = position.is_some();
-        let (link, stream_db) = self.change_over(link);
+        let stream_db = self.stream_db();
         let Engine { ks, sv } = &mut self.engine;
         if let Some((id, offset)) = position {
             sv.repl.id = id;
@@ -275,9 +291,5 @@ impl Server {
         let seconds = began.elapsed().as_secs_f64();
         let keys = loaded.keys;
         self.io.log.notice(format!("Done loading RDB, keys loaded: {keys}, in {seconds:.3} seconds."));
-        self.attach(link);
-        self.io.log.notice("PRIMARY <-> REPLICA sync: Finished with success");
-        // A primary that sent up to a mark waits for it.
-        self.acknowledge();
     }
 }

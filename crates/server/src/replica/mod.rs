@@ -117,7 +117,6 @@ impl Server {
                 self.follower.link = Some(link);
             }
             Ok(Progress::Resumed(id)) => self.resume(link, id),
-            Ok(Progress::Loaded) if !self.stream_comes() => self.follower.link = Some(link),
             Ok(Progress::Loaded) => self.take_over(link),
             Ok(Progress::Dual) => self.open_channel(link),
             Err(why) => self.link_failed(link, &why),
@@ -250,6 +249,9 @@ impl Server {
                 link.send(&first);
                 self.set_state(LinkState::Handshake);
             }
+        }
+        if let Phase::Loaded = link.phase {
+            return Ok(Progress::Loaded);
         }
         let broken = |e: io::Error| format!("I/O error on the link to PRIMARY: {}", reason(&e));
         let mut more = true;
