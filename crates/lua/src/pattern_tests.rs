@@ -366,6 +366,32 @@ fn rows_of_one_kind() {
 }
 
 #[test]
+fn rows_up_to_a_character() {
+    // The same without the short way: a set of one character is no ordinary one.
+    for item in ["[^,]", "%w", "a", "[ab]", "%a", "[^,;]"] {
+        for (with, plain) in [
+            (format!("({item}+),"), format!("({item}+)[,]")),
+            (format!("{item}+,"), format!("{item}+[,]")),
+            (format!("({item}+);"), format!("({item}+)[;]")),
+            (format!("{item}+b"), format!("{item}+[b]")),
+        ] {
+            for text in
+                ["", ",", "a", "a,", "ab,b;a", ",,a;;b,", "a;b;ab", "b,;a,", "aab", "ba;,", "ab,ab,ab,,a"]
+            {
+                assert_eq!(find(text, &with), find(text, &plain), "{text:?} {with:?}");
+            }
+        }
+    }
+    for n in [4095, 4096, 4097, 9000] {
+        let row = "a".repeat(n);
+        let at = |text: &str, pat: &str| find_fuel(text, pat, 500);
+        assert_eq!(at(&format!("{row},"), "[^,]+,"), format!("1,{}", n + 1));
+        assert_eq!(at(&format!(",{row},"), "([^,]+),"), format!("2,{}:{row}", n + 2));
+        assert_eq!(at(&format!("b{row};b,"), "(b),"), format!("{},{}:b", n + 3, n + 4));
+    }
+}
+
+#[test]
 fn long_rows_end_where_they_end() {
     for n in [4095, 4096, 4097, 9000, 20_000] {
         for (pat, c) in [("%a+", 'a'), ("[^,]+", 'a'), (".+", 'a'), ("a+", 'a')] {

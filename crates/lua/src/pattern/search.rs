@@ -15,7 +15,7 @@ pub struct Search {
     anchored: bool,
     /// What every match begins with
     first: First,
-    /// The pattern is no more than one item and `+`, perhaps captured
+    /// The pattern is no more than one item and `+`, perhaps captured, and perhaps a character that ends it
     row: Option<Row>,
     /// The pattern is a text of ordinary characters
     literal: bool,
@@ -130,10 +130,12 @@ impl Search {
                     self.start += 1;
                     continue;
                 }
-                if let Some(row) = self.row
-                    && let Some(found) = self.find_row(src, pat, row)
-                {
-                    return Ok(found);
+                if let Some(row) = self.row {
+                    match self.find_row(src, pat, row) {
+                        Rows::Ended(found) => return Ok(found),
+                        Rows::Next => continue,
+                        Rows::Long => {}
+                    }
                 }
                 self.matcher.start(self.start, self.begin);
                 self.running = true;
@@ -155,9 +157,9 @@ impl Search {
         }
     }
 
-    /// The search for a row of one kind of characters, piece by piece. `None` when the row goes on behind the piece: then
-    /// the matcher finds its end.
-    fn find_row(&mut self, src: &[u8], pat: &[u8], row: Row) -> Option<Found> {
+    /// The search for a row of one kind of characters, piece by piece.
+    #[inline]
+    fn find_row(&mut self, src: &[u8], pat: &[u8], row: Row) -> Rows {
         const PIECE: usize = 4096;
         let rest = &src[self.start..];
         let piece = &rest[..rest.len().min(PIECE)];
@@ -171,18 +173,27 @@ impl Search {
         let Some(begin) = begin.filter(|_| n > 0) else {
             self.start += piece.len();
             self.matcher.fuel = 0;
-            return Some(if last { Found::Nowhere } else { Found::Pause });
+            return Rows::Ended(if last { Found::Nowhere } else { Found::Pause });
         };
         self.start += begin;
         if begin + n == piece.len() && !last {
-            return None;
+            return Rows::Long;
         }
         self.matcher.burn(((begin + n) / 4) as u32);
+        let mut end = self.start + n;
+        if let Some(until) = row.until {
+            if src.get(end) != Some(&until) {
+                // The row has no such character in it, so no other start in it does better.
+                self.start = end;
+                return Rows::Next;
+            }
+            end += 1;
+        }
         if row.captured {
             self.matcher.captures.clear();
             self.matcher.captures.push(Capture { start: self.start as u32, len: n as u32 });
         }
-        Some(Found::At(self.start, self.start + n))
+        Rows::Ended(Found::At(self.start, end))
     }
 
     /// Jumps to the next position where a match can begin; false when there is none. Attempts that would fail at
@@ -214,11 +225,23 @@ impl Search {
     }
 }
 
-/// A pattern of one item and `+`, as `%w+` or `([^,]+)`: what most scripts split texts with.
+/// A pattern of one item and `+`, as `%w+`, `([^,]+)` or `([^,]+),`: what most scripts split texts with.
 #[derive(Clone, Copy)]
 struct Row {
     item: Single,
     captured: bool,
+    /// The ordinary character that must follow, which the item does not match.
+    until: Option<u8>,
+}
+
+/// What a search for a row came to.
+enum Rows {
+    /// To this.
+    Ended(Found),
+    /// What was looked at is no match: it goes on behind.
+    Next,
+    /// The row goes on behind the piece: the matcher finds its end.
+    Long,
 }
 
 /// What [`Row`] a pattern is.
@@ -235,16 +258,20 @@ fn row(pat: &[u8]) -> Option<Row> {
         _ => {}
     }
     let ep = class_end(pat, p).ok()?;
-    if pat.get(ep..) != Some(rest) {
-        return None;
-    }
     let item = single(pat, p, ep);
+    let until = match pat.get(ep..)?.strip_prefix(rest)? {
+        [] => None,
+        &[c] if (c.is_ascii_alphanumeric() || b" ,;:/|=&#\t\r\n".contains(&c)) && !holds(item, c, pat) => {
+            Some(c)
+        }
+        _ => return None,
+    };
     // The others are found by their first character.
     let known = match item {
         Single::Any | Single::Not(_) | Single::Set { .. } => true,
         Single::Byte(_) | Single::Class(_) => !matches!(first_item(pat, 0), First::Unknown),
     };
-    known.then_some(Row { item, captured })
+    known.then_some(Row { item, captured, until })
 }
 
 /// What a pattern's match must begin with.
