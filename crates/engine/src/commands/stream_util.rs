@@ -7,6 +7,7 @@ use crate::reply::Reply;
 use crate::types::{Group, Log};
 use crate::util::{int_arg, parse_i64};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use totality_ds::StreamId;
 use totality_ds::stream::{Entry, Keep};
 
@@ -146,6 +147,54 @@ pub fn delete_args(cx: &Cx<'_>, at: usize) -> Res<(References, SmallVec<[StreamI
         return Err(CmdError::new("ERR The `numids` parameter must match the number of arguments"));
     }
     Ok((references, id_args(cx, i + 2)?))
+}
+
+/// What XDELEX and XACKDEL did, which not every server has: their effect is replayed by XACK and XDEL.
+#[derive(Debug, Default)]
+pub struct Removed {
+    /// Messages that are no longer pending, by group.
+    acknowledged: BTreeMap<Box<[u8]>, Vec<StreamId>>,
+    deleted: Vec<StreamId>,
+}
+
+impl Removed {
+    /// A group does not wait for the message any more.
+    pub fn acknowledge(&mut self, group: &[u8], id: StreamId) {
+        match self.acknowledged.get_mut(group) {
+            Some(ids) => ids.push(id),
+            None => drop(self.acknowledged.insert(group.into(), vec![id])),
+        }
+    }
+
+    /// The message is gone.
+    pub fn delete(&mut self, id: StreamId) {
+        self.deleted.push(id);
+    }
+
+    /// Messages that are gone.
+    pub fn deleted(&self) -> u64 {
+        self.deleted.len() as u64
+    }
+
+    /// Hands the effects on `key` over to replicas and the append-only file.
+    pub fn propagate(self, cx: &mut Cx<'_>, key: &[u8]) {
+        if !cx.ks.effects.recording {
+            return;
+        }
+        let texts = |ids: &[StreamId]| ids.iter().map(|id| id.to_string().into_bytes()).collect::<Vec<_>>();
+        for (group, ids) in &self.acknowledged {
+            let ids = texts(ids);
+            let mut argv: Vec<&[u8]> = vec![b"XACK", key, group];
+            argv.extend(ids.iter().map(|id| &id[..]));
+            cx.propagate_as(&argv);
+        }
+        if !self.deleted.is_empty() {
+            let ids = texts(&self.deleted);
+            let mut argv: Vec<&[u8]> = vec![b"XDEL", key];
+            argv.extend(ids.iter().map(|id| &id[..]));
+            cx.propagate_as(&argv);
+        }
+    }
 }
 
 /// The ids from argument `from` on.

@@ -411,11 +411,13 @@ impl Stream {
         self.groups.values().any(|group| group.last_id < id || group.pending.contains_key(&id))
     }
 
-    /// Lets all groups forget that the message is pending.
-    pub fn forget_pending(&mut self, id: StreamId) {
-        let names: Vec<Box<[u8]>> = self.groups.keys().cloned().collect();
+    /// Lets all groups forget that the message is pending; `note` is told the names of those that knew it.
+    pub fn forget_pending(&mut self, id: StreamId, mut note: impl FnMut(&[u8])) {
+        let knowing = self.groups.iter().filter(|(_, group)| group.pending.contains_key(&id));
+        let names: Vec<Box<[u8]>> = knowing.map(|(name, _)| name.clone()).collect();
         for name in names {
             self.with_group(&name, |group, _| group.acknowledge(id));
+            note(&name);
         }
     }
 

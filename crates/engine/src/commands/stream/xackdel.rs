@@ -28,7 +28,7 @@
 //! 1) (integer) -1
 //! ```
 
-use crate::commands::stream_util::{References, delete_args};
+use crate::commands::stream_util::{References, Removed, delete_args};
 use crate::cx::Cx;
 use crate::error::Res;
 use crate::notify::Event;
@@ -50,7 +50,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         ids.iter().for_each(|_| cx.reply.int(-1));
         return Ok(());
     };
-    let (mut taken, mut deleted) = (0, 0);
+    let (mut taken, mut removed) = (0, Removed::default());
     let mut answers = Vec::with_capacity(ids.len());
     for id in ids {
         if stream.with_group(name, |group, _| group.acknowledge(id)) != Some(true) {
@@ -58,21 +58,25 @@ fn run(cx: &mut Cx<'_>) -> Res {
             continue;
         }
         taken += 1;
+        removed.acknowledge(name, id);
         if references == References::Acked && stream.is_needed(id) {
             answers.push(2);
             continue;
         }
-        deleted += u64::from(stream.log_mut().delete(id));
+        if stream.log_mut().delete(id) {
+            removed.delete(id);
+        }
         if references == References::Delete {
-            stream.forget_pending(id);
+            stream.forget_pending(id, |group| removed.acknowledge(group, id));
         }
         answers.push(1);
     }
     guard.changed_quietly(taken);
-    if deleted > 0 {
-        guard.changed(Event::stream("xdel"), deleted);
+    if removed.deleted() > 0 {
+        guard.changed(Event::stream("xdel"), removed.deleted());
     }
     drop(guard);
+    removed.propagate(cx, cx.args[1]);
     cx.reply.array(answers.len());
     answers.into_iter().for_each(|answer| cx.reply.int(answer));
     Ok(())

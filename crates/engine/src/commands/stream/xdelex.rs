@@ -23,7 +23,7 @@
 //! 1) (integer) -1
 //! ```
 
-use crate::commands::stream_util::{References, delete_args};
+use crate::commands::stream_util::{References, Removed, delete_args};
 use crate::cx::Cx;
 use crate::error::Res;
 use crate::notify::Event;
@@ -44,7 +44,7 @@ fn run(cx: &mut Cx<'_>) -> Res {
         ids.iter().for_each(|_| cx.reply.int(-1));
         return Ok(());
     };
-    let mut deleted = 0;
+    let mut removed = Removed::default();
     let mut answers = Vec::with_capacity(ids.len());
     for id in ids {
         answers.push(if stream.get(id).is_none() {
@@ -54,16 +54,17 @@ fn run(cx: &mut Cx<'_>) -> Res {
         } else {
             stream.log_mut().delete(id);
             if references == References::Delete {
-                stream.forget_pending(id);
+                stream.forget_pending(id, |group| removed.acknowledge(group, id));
             }
-            deleted += 1;
+            removed.delete(id);
             1
         });
     }
-    if deleted > 0 {
-        guard.changed(Event::stream("xdel"), deleted);
+    if removed.deleted() > 0 {
+        guard.changed(Event::stream("xdel"), removed.deleted());
     }
     drop(guard);
+    removed.propagate(cx, cx.args[1]);
     cx.reply.array(answers.len());
     answers.into_iter().for_each(|answer| cx.reply.int(answer));
     Ok(())
