@@ -262,7 +262,7 @@ pub static IDLE: &[Param] = &[
     idle("replica-lazy-flush", &["slave-lazy-flush"], Why::Tables, NONE, "yes", Check::Bool),
     idle("io-threads", &[], Why::Threads, NONE, "1", Check::Int(1, 256)),
     idle("io-threads-always-active", &[], Why::Threads, HIDDEN, "no", Check::Bool),
-    idle("io-threads-do-reads", &[], Why::Threads, FIXED, "no", Check::Bool),
+    idle("io-threads-do-reads", &[], Why::Threads, FIXED.union(HIDDEN), "no", Check::Bool),
     idle("min-io-threads-avoid-copy-reply", &[], Why::Threads, HIDDEN, "7", Check::Int(0, 2147483647)),
     idle("min-string-size-avoid-copy-reply", &[], Why::Threads, HIDDEN, "16384", Check::Int(0, 2147483647)),
     idle(

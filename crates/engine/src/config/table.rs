@@ -5,7 +5,7 @@ use super::text::{parse_bool, parse_memory};
 use super::{Config, OutputLimit};
 use crate::notify::Class;
 use bitflags::bitflags;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 bitflags! {
     /// What is special about a parameter that is kept as a text.
