@@ -8,6 +8,7 @@ use std::time::Duration;
 use totality_testkit::client::Client;
 use totality_testkit::replicas::{Kind, follow, info, link_up, same, wait_until};
 use totality_testkit::server::Server;
+use totality_testkit::{Need, skip};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -43,10 +44,12 @@ fn filled(kind: Kind, delay: &str, extra: &[&str]) -> Server {
 }
 
 /// Pairs of primary and replica.
-fn pairs() -> Vec<(Kind, Kind)> {
+fn pairs(test: &str) -> Vec<(Kind, Kind)> {
     let mut pairs = vec![(Kind::Totality, Kind::Totality)];
     if std::env::var_os("TOTALITY_VALKEY").is_some() {
         pairs.extend([(Kind::Totality, Kind::Valkey), (Kind::Valkey, Kind::Totality)]);
+    } else {
+        skip(test, "TOTALITY_VALKEY names no program: only our own servers are paired", Need::Optional);
     }
     pairs
 }
@@ -107,7 +110,7 @@ fn write_on(server: &Server, stop: &AtomicBool) -> usize {
 
 #[test]
 fn what_is_written_meanwhile_arrives() {
-    for (p, r) in pairs() {
+    for (p, r) in pairs("what_is_written_meanwhile_arrives") {
         for load in ["disabled", "swapdb", "flush-before-load"] {
             let primary = filled(p, "300", &[]);
             let replica = start(r, "0", &["--repl-diskless-load", load]);
@@ -162,7 +165,7 @@ fn one_side_alone_makes_it_one_connection() {
 
 #[test]
 fn a_cut_of_either_connection_begins_anew() {
-    for (p, r) in pairs() {
+    for (p, r) in pairs("a_cut_of_either_connection_begins_anew") {
         for (load, command) in
             [("disabled", "psync"), ("disabled", "sync"), ("swapdb", "psync"), ("swapdb", "sync")]
         {
@@ -185,7 +188,7 @@ fn a_cut_of_either_connection_begins_anew() {
 
 #[test]
 fn a_replica_that_turns_away_leaves_nothing_behind() {
-    for (p, r) in pairs() {
+    for (p, r) in pairs("a_replica_that_turns_away_leaves_nothing_behind") {
         let primary = filled(p, "20000", &[]);
         // While it loads a replica cannot be told so.
         let replica = start(r, "0", &["--repl-diskless-load", "disabled"]);
