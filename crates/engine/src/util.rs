@@ -6,7 +6,11 @@ use smallvec::SmallVec;
 /// Parses an integer exactly as Redis's `string2ll`: no spaces, no plus, no leading zeros.
 #[inline]
 pub fn parse_i64(bytes: &[u8]) -> Option<i64> {
-    totality_ds::num::parse_i64(bytes)
+    match bytes {
+        // Counts and flags are mostly that short, and need no call.
+        [digit @ b'0'..=b'9'] => Some(i64::from(digit - b'0')),
+        _ => totality_ds::num::parse_i64(bytes),
+    }
 }
 
 /// An integer argument.

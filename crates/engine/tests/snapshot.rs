@@ -281,14 +281,7 @@ fn a_large_value_that_goes_is_handed_over() {
         let early = engine.ks.take_snapshot_bytes().len();
         assert!(early < 1000, "{early} bytes were written at once");
         assert!(engine.ks.snapshot_copied() > 1_000_000);
-        loop {
-            let ended = engine.ks.snapshot_step(&mut || true);
-            file.append(&mut engine.ks.take_snapshot_bytes());
-            if ended {
-                break;
-            }
-        }
-        engine.ks.drop_snapshot();
+        finish(&mut engine, &mut file);
         let clock = ManualClock::new(1_700_000_000_000_000);
         let after = match purpose {
             Purpose::Commands => digest_of_commands(&file, &clock),
@@ -365,16 +358,21 @@ fn fill_large(engine: &mut Engine, client: ClientId) {
     run(engine, client, &format!("SET string {}", "x".repeat(2 << 20)));
 }
 
-/// The rest of a snapshot.
-fn rest(engine: &mut Engine, mut file: Vec<u8>) -> Vec<u8> {
+/// Appends the rest of a snapshot.
+fn finish(engine: &mut Engine, file: &mut Vec<u8>) {
     loop {
         let ended = engine.ks.snapshot_step(&mut || true);
         file.append(&mut engine.ks.take_snapshot_bytes());
         if ended {
-            engine.ks.drop_snapshot();
-            return sealed(file);
+            return engine.ks.drop_snapshot();
         }
     }
+}
+
+/// The whole file, when `file` is its beginning.
+fn rest(engine: &mut Engine, mut file: Vec<u8>) -> Vec<u8> {
+    finish(engine, &mut file);
+    sealed(file)
 }
 
 #[test]
@@ -458,14 +456,7 @@ fn what_a_scope_removed_goes_to_the_snapshot_or_comes_back() {
             let after = run(&mut engine, client, "DEBUG DIGEST");
             assert_eq!(after != before, stays, "{script}");
             assert_eq!(engine.ks.snapshot_copied() > 1_000_000, stays, "{script}");
-            loop {
-                let ended = engine.ks.snapshot_step(&mut || true);
-                file.append(&mut engine.ks.take_snapshot_bytes());
-                if ended {
-                    break;
-                }
-            }
-            engine.ks.drop_snapshot();
+            finish(&mut engine, &mut file);
             let found = match purpose {
                 Purpose::Commands => digest_of_commands(&file, &clock),
                 _ => digest(&sealed(file), &clock),

@@ -272,10 +272,7 @@ impl Vm {
             return None;
         }
         let key = Arc::as_ptr(chunk) as usize;
-        if self.last_chunk.0 != key {
-            self.last_chunk = (key, self.chunks.get(&key)?.1);
-        }
-        Some(LoadedChunk(self.last_chunk))
+        self.known(key).map(|main| LoadedChunk((key, main)))
     }
 
     /// Runs the chunk that [`Vm::loaded`] found last, as [`Vm::run`] does.
@@ -552,14 +549,19 @@ impl Vm {
     #[inline]
     fn main_of(&mut self, chunk: &Arc<Chunk>) -> Result<u32, RunError> {
         let key = Arc::as_ptr(chunk) as usize;
-        if self.last_chunk.0 == key {
-            return Ok(self.last_chunk.1);
+        match self.known(key) {
+            Some(main) => Ok(main),
+            None => self.load_chunk(chunk, key),
         }
-        if let Some((_, main)) = self.chunks.get(&key) {
-            self.last_chunk = (key, *main);
-            return Ok(*main);
+    }
+
+    /// The main function of a chunk that is loaded; it becomes the last that was asked for.
+    #[inline]
+    fn known(&mut self, key: usize) -> Option<u32> {
+        if self.last_chunk.0 != key {
+            self.last_chunk = (key, self.chunks.get(&key)?.1);
         }
-        self.load_chunk(chunk, key)
+        Some(self.last_chunk.1)
     }
 
     /// Loads a chunk into a VM that keeps its heap.

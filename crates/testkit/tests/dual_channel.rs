@@ -381,14 +381,21 @@ fn to_two_connections(listener: &TcpListener) -> (BufReader<TcpStream>, BufReade
     (main, other)
 }
 
-#[test]
-fn a_primary_that_says_nonsense_is_asked_again() {
+/// A replica with a key of its own, that looks for its primary at a socket of ours.
+fn replica_of_a_socket() -> (TcpListener, Server) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port().to_string();
     let replica = start(Kind::Totality, "0", &[]);
     let mut client = replica.client();
     line(&mut client, &["SET", "own", "1"]);
     line(&mut client, &["REPLICAOF", "127.0.0.1", &port]);
+    (listener, replica)
+}
+
+#[test]
+fn a_primary_that_says_nonsense_is_asked_again() {
+    let (listener, replica) = replica_of_a_socket();
+    let mut client = replica.client();
     let id = "e".repeat(40);
     for answer in ["$ENDOFF:1 short 0 1\r\n", "$ENDOFF:-1 ID 0 1\r\n", "-ERR no\r\n", "$100\r\n"] {
         let (_main, mut other) = to_two_connections(&listener);
@@ -443,12 +450,8 @@ fn an_emptied_data_set_is_sent_anew() {
 
 #[test]
 fn a_loaded_snapshot_stays_when_the_stream_does_not_come() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port().to_string();
-    let replica = start(Kind::Totality, "0", &[]);
+    let (listener, replica) = replica_of_a_socket();
     let mut client = replica.client();
-    line(&mut client, &["SET", "own", "1"]);
-    line(&mut client, &["REPLICAOF", "127.0.0.1", &port]);
     let id = "f".repeat(40);
     {
         let (mut main, mut other) = to_two_connections(&listener);

@@ -93,10 +93,10 @@ pub struct RunCounts {
 /// Bytes that taking back a run may need which is no all-or-nothing one: it is to take no long time.
 const TENTATIVE: usize = 2 << 20;
 
-/// More declared keys than this are looked up in a set.
 /// What a script accessed when no argument names it.
 const UNNAMED: &str = "keys that it did not declare";
 
+/// More declared keys than this are looked up in a set.
 const FEW_KEYS: usize = 16;
 
 /// When a run is to end.

@@ -43,10 +43,7 @@ fn debug_mode(cx: &Cx<'_>) -> Option<DebugMode> {
 
 /// The number of keys, checked against the arguments that follow.
 fn numkeys(cx: &Cx<'_>, not_integer: CmdError) -> Res<usize> {
-    let n = match cx.args[2] {
-        [digit @ b'0'..=b'9'] => i64::from(digit - b'0'),
-        text => crate::util::parse_i64(text).ok_or(not_integer)?,
-    };
+    let n = crate::util::parse_i64(cx.args[2]).ok_or(not_integer)?;
     if n > cx.argc() as i64 - 3 {
         return Err(CmdError::new("ERR Number of keys can't be greater than number of args"));
     }
